@@ -31,7 +31,7 @@ def main() -> None:
     address = "the address to listen on; whoever reaches it controls the emulator, so use 0.0.0.0 only in containers"
     parser.add_argument("--host", default=LOOPBACK, metavar="ADDRESS", help=address)
     names = "a name by which clients may call the emulator, besides addresses and localhost; repeatable"
-    parser.add_argument("--allow-host", action="append", default=[], metavar="NAME", help=names)
+    parser.add_argument("--allow-host", action="append", type=str.lower, default=[], metavar="NAME", help=names)
     parser.add_argument("--latency", type=float, default=0.0, metavar="SECONDS", help="how long each operation takes")
     parser.add_argument("--data", default=":memory:", metavar="FILE", help="keep all state in this file, not in memory")
     unknown = "refuse unknown names in bodies of Compute Engine and Cloud Storage, too, which Google ignores"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable
 from typing import Final
 
 from starlette.applications import Starlette
@@ -17,7 +17,7 @@ from gcpx_emulator.console.routes import Console
 from gcpx_emulator.controls import Controls
 from gcpx_emulator.core.errors import ApiError, ErrorMiddleware
 from gcpx_emulator.emulator import Emulator
-from gcpx_emulator.front import Front
+from gcpx_emulator.front import Front, by_no_name
 from gcpx_emulator.google_apis import GoogleApis
 from gcpx_emulator.sign_in import SignIn
 
@@ -25,8 +25,10 @@ DEFAULT_PROJECT: Final = "demo-project"
 _METHODS: Final = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 
-def application(emulator: Emulator, hosts: Collection[str] = (), project: str = DEFAULT_PROJECT) -> Starlette:
-    """Return the application of an emulator, which also answers to the host names `hosts`.
+def application(
+    emulator: Emulator, answers: Callable[[str], bool] = by_no_name, project: str = DEFAULT_PROJECT
+) -> Starlette:
+    """Return the application of an emulator, which also answers to the host names that `answers` is true for.
 
     Its metadata server names the project.
     """
@@ -37,7 +39,7 @@ def application(emulator: Emulator, hosts: Collection[str] = (), project: str = 
         Route("/{path:path}", GoogleApis(emulator).answer, methods=_METHODS),
     ]
     handlers = {HTTPException: _answer_unrouted}
-    middleware = [Middleware(ErrorMiddleware), Middleware(Front, hosts=hosts)]
+    middleware = [Middleware(ErrorMiddleware), Middleware(Front, answers=answers)]
     return Starlette(routes=routes, middleware=middleware, exception_handlers=handlers)
 
 

@@ -8,7 +8,7 @@ sites, and accepts commands only in a form that browsers send to other sites onl
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Callable
 from typing import Final
 
 from starlette.datastructures import Headers
@@ -28,21 +28,30 @@ _OWN_DOMAINS: Final = (".localhost", ".internal")
 """Domains that nobody can register, so that no page comes from them."""
 
 
+def by_no_name(_host: str) -> bool:
+    """Let no host name of others lead to the emulator."""
+    return False
+
+
 class Front:
     """Refuses requests that a web page can send, and bodies that are too large or too slow.
 
     Args:
         app: handles all other requests.
-        hosts: more names by which clients may call the emulator.
+        answers: whether clients may call the emulator by a name, in lower case, that is not its own.
         most: the largest body in bytes.
         longest: the longest time for a body, in seconds.
     """
 
     def __init__(
-        self, app: ASGIApp, hosts: Collection[str] = (), most: int = MOST_BYTES, longest: float = _LONGEST
+        self,
+        app: ASGIApp,
+        answers: Callable[[str], bool] = by_no_name,
+        most: int = MOST_BYTES,
+        longest: float = _LONGEST,
     ) -> None:
         self._app = app
-        self._hosts = frozenset(host.lower() for host in hosts)
+        self._answers = answers
         self._most = most
         self._longest = longest
 
@@ -63,7 +72,7 @@ class Front:
         """
         name = _name_of(host)
         is_own = name in _OWN_NAMES or name.endswith(_OWN_DOMAINS) or is_ip_address(name)
-        if not is_own and name not in self._hosts:
+        if not is_own and not self._answers(name):
             raise ApiError(
                 403, f"The emulator does not answer for the host {name}; --allow-host {name} allows it.", "forbidden"
             )

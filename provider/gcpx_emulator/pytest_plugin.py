@@ -33,7 +33,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture(scope="session")
 def _gcpx_emulator_server(request: pytest.FixtureRequest) -> Iterator[RunningEmulator]:
     """One emulator for all tests of this process; every worker of pytest-xdist has its own."""
-    from gcpx_emulator.testing import running  # noqa: PLC0415 - most test runs do not need it
+    from gcpx_emulator.testing.background import intercepting  # noqa: PLC0415 - most test runs do not need it
 
     port = request.config.getoption("--gcpx-emulator-port")
     if port != _NO_PORT and hasattr(request.config, "workerinput"):  # a worker of pytest-xdist
@@ -41,7 +41,7 @@ def _gcpx_emulator_server(request: pytest.FixtureRequest) -> Iterator[RunningEmu
     with ExitStack() as running_here:
         with _failing("gcpx_emulator"):
             emulator = running_here.enter_context(
-                running(port, strict=request.config.getoption("--gcpx-emulator-strict"))
+                intercepting(port, strict=request.config.getoption("--gcpx-emulator-strict"))
             )
         yield emulator
 
@@ -65,8 +65,33 @@ def gcpx_emulator(_gcpx_emulator_server: RunningEmulator, monkeypatch: pytest.Mo
     """
     with _failing("gcpx_emulator"):
         _gcpx_emulator_server.reset()
-    for name, value in _gcpx_emulator_server.environment.items():
+    emulator = _gcpx_emulator_server.without_interception
+    for name, value in emulator.environment.items():
         monkeypatch.setenv(name, value)
+    return emulator
+
+
+@pytest.fixture
+def gcpx_cloud(
+    gcpx_emulator: RunningEmulator,  # noqa: ARG001 - it is reset first
+    _gcpx_emulator_server: RunningEmulator,
+    monkeypatch: pytest.MonkeyPatch,
+) -> RunningEmulator:
+    """Give the emulator of `gcpx_emulator`, and lead Google's clients to it from Google's own addresses.
+
+    During the test, clients that this process or its children create need no change: they reach the emulator, find its
+    credentials, and are refused at all other hosts of Google.
+    """
+    from gcpx_emulator.interception.environment import ELSEWHERE  # noqa: PLC0415 - see above
+    from gcpx_emulator.interception.redirection import replacements  # noqa: PLC0415 - see above
+
+    variables = _gcpx_emulator_server.environment
+    for name in ELSEWHERE:
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    for owner, name, function in replacements(variables):
+        monkeypatch.setattr(owner, name, function)
     return _gcpx_emulator_server
 
 

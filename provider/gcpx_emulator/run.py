@@ -40,12 +40,14 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _run(command: list[str], options: argparse.Namespace) -> int:
-    from gcpx_emulator.testing import EmulatorError  # noqa: PLC0415 - help and errors need none of this
+    from gcpx_emulator.interception.environment import ELSEWHERE  # noqa: PLC0415 - help and errors need none of this
+    from gcpx_emulator.testing import EmulatorError  # noqa: PLC0415 - see above
     from gcpx_emulator.testing.background import intercepting  # noqa: PLC0415 - see above
 
     try:
         with intercepting(options.port, options.project, strict=options.strict) as emulator:
-            return _result(command, {**os.environ, **emulator.environment})
+            own = {name: value for name, value in os.environ.items() if name not in ELSEWHERE}
+            return _result(command, {**own, **emulator.environment})
     except EmulatorError as error:
         sys.stderr.write(f"gcpx-emulator run: {error}\n")
         return _CANNOT_RUN

@@ -38,8 +38,8 @@ def serve(
 ) -> None:
     """Print the address, in one line on stdout, and serve.
 
-    `latency` is the duration of operations in seconds; `hosts` are more names by which clients may call the emulator;
-    `strict` refuses unknown names in all bodies.
+    `latency` is the duration of operations in seconds; `hosts` are more names, in lower case, by which clients may call
+    the emulator; `strict` refuses unknown names in all bodies.
     """
     # Not before: the command also prints its help and its errors, for which it needs none of this.
     import uvicorn  # noqa: PLC0415
@@ -52,7 +52,7 @@ def serve(
     host, port = listener.getsockname()
     print(f"listening on http://{host}:{port}", flush=True)  # noqa: T201 - programs read it
     config = uvicorn.Config(
-        application(emulator, hosts),
+        application(emulator, frozenset(hosts).__contains__),
         log_level="critical",
         access_log=False,
         lifespan="off",

@@ -30,6 +30,8 @@ USER: Final = "me@example.com"
 _SCOPE: Final = "https://www.googleapis.com/auth/cloud-platform"
 _SECONDS: Final = 3599
 """The lifetime that Google's token responses say."""
+_TOKENS: Final = ("/token", "/o/oauth2/token", "/oauth2/v4/token")
+"""The paths of the token server; clients for Node.js call the last."""
 _FLAVOR: Final = {"Metadata-Flavor": "Google"}
 _ACCOUNTS: Final = "https://accounts.google.com"
 _CERTIFICATES: Final = "https://www.googleapis.com/oauth2/v3/certs"
@@ -63,7 +65,7 @@ class SignIn:
     def routes(self) -> list[Route]:
         """Return the routes of all pages."""
         return [
-            *(Route(path, self.token, methods=["POST"]) for path in ("/token", "/o/oauth2/token")),
+            *(Route(path, self.token, methods=["POST"]) for path in _TOKENS),
             Route("/.well-known/openid-configuration", self.openid),
             Route("/discovery/v1/apis/{api}/{version}/rest", self.description),
             Route("/$discovery/rest", self.description),
@@ -99,7 +101,7 @@ class SignIn:
 
     def description(self, request: Request) -> Response:
         """Return the description of an API that is emulated, for the address of this request."""
-        api = request.path_params.get("api") or (request.url.hostname or "").partition(".")[0]
+        api = request.path_params.get("api") or (request.url.hostname or "").partition(".")[0].rpartition("-")[2]
         name = f"{api}.{request.path_params.get('version') or request.query_params.get('version')}"
         if name not in APIS:
             raise ApiError(501, f"{name} is not emulated; {', '.join(sorted(APIS))} are.")

@@ -158,6 +158,13 @@ def test_the_command_listens_where_it_is_told():
         assert plain_http.get(f"http://127.0.0.1:{port}/_emulator/clock").status_code == 200
 
 
+def test_an_allowed_name_is_answered_in_any_case():
+    with emulator("--allow-host", "Emulator.Example") as host:
+        answer = plain_http.get(f"http://{host}/_emulator/clock", headers={"Host": "emulator.EXAMPLE"})
+
+    assert answer.status_code == 200
+
+
 @pytest.mark.parametrize("host", ["", "<broadcast>"])
 def test_what_sockets_take_for_several_addresses_is_refused(host):
     command = [sys.executable, "-m", "gcpx_emulator", "--host", host]

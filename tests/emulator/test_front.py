@@ -223,7 +223,7 @@ def test_a_client_that_does_not_send_its_whole_body_loses_its_connection():
 
 
 def test_more_names_can_be_allowed(cloud):
-    app = application(cloud.emulator, ["Emulator.Example", "emulator"])
+    app = application(cloud.emulator, {"emulator.example", "emulator"}.__contains__)
     statuses = []
 
     async def receive():

@@ -10,8 +10,9 @@ ACCOUNT = "emulator@demo-project.iam.gserviceaccount.com"
 DEFAULT = "/computeMetadata/v1/instance/service-accounts/default"
 
 
-def test_a_refresh_token_gives_a_token_of_a_user(http):
-    answer = http.post("/token", data={"grant_type": "refresh_token", "refresh_token": "any"}).json()
+@pytest.mark.parametrize("path", ["/token", "/oauth2/v4/token"])
+def test_a_refresh_token_gives_a_token_of_a_user(http, path):
+    answer = http.post(path, data={"grant_type": "refresh_token", "refresh_token": "any"}).json()
 
     assert jwt.decode(answer["access_token"], options={"verify_signature": False})["email"] == "me@example.com"
     assert (answer["token_type"], answer["expires_in"]) == ("Bearer", 3599)

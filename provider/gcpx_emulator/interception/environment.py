@@ -11,6 +11,7 @@ import certifi
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
+from gcpx_emulator.interception.hosts import OF_GOOGLE
 from gcpx_emulator.sign_in import account_of
 
 _BUNDLES: Final = (
@@ -27,7 +28,9 @@ _PROXIES: Final = ("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy")
 _NO_PROXIES: Final = ("NO_PROXY", "no_proxy")
 _LOCAL: Final = "127.0.0.1,localhost"
 """The hosts that are called without the proxy; it decides about all others, which may be Google's."""
-_SITE: Final = str(Path(__file__).parent / "site")
+_SITE: Final = Path(__file__).parent / "site"
+ELSEWHERE: Final = ("PUBSUB_EMULATOR_HOST", "STORAGE_EMULATOR_HOST")
+"""The variables that lead clients from Google's addresses to another emulator, or past the proxy."""
 
 
 def environment(host: str, secure: str, proxy: str, project: str, authority: str, folder: Path) -> dict[str, str]:
@@ -41,8 +44,9 @@ def environment(host: str, secure: str, proxy: str, project: str, authority: str
         authority: the certificate, in PEM, of the authority that signs the proxy's certificates.
         folder: an empty folder.
     """
-    bundle, credentials = folder / "certificates.pem", folder / "credentials.json"
+    bundle, own, credentials = (folder / name for name in ("certificates.pem", "authority.pem", "credentials.json"))
     bundle.write_text("\n".join([*_trusted(), authority]))
+    own.write_text(authority)
     credentials.write_text(json.dumps(_service_account(project)))
     return {
         **dict.fromkeys(_PROXIES, proxy),
@@ -55,8 +59,13 @@ def environment(host: str, secure: str, proxy: str, project: str, authority: str
         "CLOUDSDK_CORE_PROJECT": project,
         "GCE_METADATA_HOST": host,
         "GCE_METADATA_IP": host,
+        "GCPX_EMULATOR_AUTHORITY": str(own),
         "GCPX_EMULATOR_GOOGLE": secure,
-        "PYTHONPATH": os.pathsep.join(filter(None, [_SITE, os.environ.get("PYTHONPATH")])),
+        "GCPX_EMULATOR_INTERCEPTED": OF_GOOGLE,
+        "NODE_OPTIONS": " ".join(
+            filter(None, [os.environ.get("NODE_OPTIONS"), f'--require "{_SITE / "redirection.cjs"}"'])
+        ),
+        "PYTHONPATH": os.pathsep.join(filter(None, [str(_SITE), os.environ.get("PYTHONPATH")])),
     }
 
 

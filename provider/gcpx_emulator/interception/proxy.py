@@ -7,11 +7,11 @@ import base64
 import contextlib
 import socket
 import threading
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 from urllib.parse import unquote, urlsplit
+from urllib.request import getproxies, proxy_bypass_environment  # type: ignore[attr-defined]  # for any system
 
 import attrs
 
@@ -67,12 +67,12 @@ class Proxy:
     Attributes:
         plain: the emulator's port.
         secure: its port with TLS.
-        proxies: the proxies that this process uses itself, by scheme.
+        proxies: the proxies that this process uses itself, by scheme; `no` lists the hosts that it calls without one.
     """
 
     plain: int
     secure: int
-    proxies: dict[str, str] = attrs.Factory(urllib.request.getproxies)
+    proxies: dict[str, str] = attrs.Factory(getproxies)
 
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Connect a client with the server that it names, until one of them ends the connection."""
@@ -96,7 +96,7 @@ class Proxy:
         is_tunnel, by_proxy, extra = request.scheme == "https", False, b""
         if is_of_google(request.host):
             there = await asyncio.open_connection(LOOPBACK, self.secure if is_tunnel else self.plain)
-        elif (proxy := self.proxies.get(request.scheme)) and not urllib.request.proxy_bypass(request.host):
+        elif (proxy := self.proxies.get(request.scheme)) and not proxy_bypass_environment(request.host, self.proxies):
             parts = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
             there, by_proxy = await asyncio.open_connection(parts.hostname, parts.port or 80), True
             if parts.username:

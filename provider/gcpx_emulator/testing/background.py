@@ -20,7 +20,7 @@ from gcpx_emulator.emulator import Emulator
 from gcpx_emulator.interception.authority import Authority
 from gcpx_emulator.interception.environment import environment
 from gcpx_emulator.interception.grpc import Chosen
-from gcpx_emulator.interception.hosts import METADATA_SERVERS, SERVED
+from gcpx_emulator.interception.hosts import is_served, is_served_without_tls
 from gcpx_emulator.interception.proxy import Proxy, proxying
 from gcpx_emulator.interception.refusal import Refusal
 from gcpx_emulator.server import LOOPBACK, listen, port_problem
@@ -53,11 +53,11 @@ def intercepting(port: int = 0, project: str = DEFAULT_PROJECT, *, strict: bool 
     with ExitStack() as during:
         folder = Path(during.enter_context(tempfile.TemporaryDirectory(prefix="gcpx-emulator-")))
         authority, opened = Authority(folder), listen()
-        app = Refusal(application(emulator, project=project), METADATA_SERVERS)
-        secure = Refusal(application(emulator, SERVED, project), SERVED)
-        host = during.enter_context(serving(app, _opened(port), (secure, opened, authority.context())))
-        plain, google = int(host.rpartition(":")[2]), opened.getsockname()[1]
-        proxy = during.enter_context(proxying(Proxy(plain, google)))
+        app = application(emulator, is_served, project)
+        plain, secure = Refusal(app, is_served_without_tls), Refusal(app, is_served)
+        host = during.enter_context(serving(plain, _opened(port), (secure, opened, authority.context())))
+        google = opened.getsockname()[1]
+        proxy = during.enter_context(proxying(Proxy(int(host.rpartition(":")[2]), google)))
         variables = environment(host, f"{LOOPBACK}:{google}", proxy, project, authority.certificate, folder)
         yield RunningEmulator(host, project, variables)
 

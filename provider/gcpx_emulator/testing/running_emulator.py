@@ -50,12 +50,17 @@ class RunningEmulator:
         """
         return {
             "GCPX_EMULATOR_HOST": self.host,
-            "STORAGE_EMULATOR_HOST": self.url,
+            **({} if self.interception else {"STORAGE_EMULATOR_HOST": self.url}),
             "GOOGLE_PROJECT": self.project,
             "GOOGLE_CLOUD_PROJECT": self.project,
             **dict.fromkeys(_NO_PROXY, self._without_proxy),
             **self.interception,
         }
+
+    @property
+    def without_interception(self) -> RunningEmulator:
+        """The same emulator, for clients that are told its address."""
+        return attrs.evolve(self, interception={})
 
     @property
     def _without_proxy(self) -> str:

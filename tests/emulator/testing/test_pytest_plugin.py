@@ -9,6 +9,7 @@ import sys
 import tomllib
 
 import pytest
+from cli.documented import section
 from engines.clock import HANGS
 from workspace import ROOT, emulator
 
@@ -42,6 +43,45 @@ def test_a_client_that_reads_the_environment(gcpx_emulator):
     assert os.environ["HTTP_PROXY"] == "http://127.0.0.1:9"
     gcpx_emulator.client(storage.Client).create_bucket("made-behind-a-proxy")
     assert list(gcpx_emulator.resources("b")) == ["b/made-behind-a-proxy"]
+"""
+CLOUD = """
+import os, socket, ssl, subprocess, sys
+import google.auth, httplib2, pytest, requests
+from google.auth.transport.urllib3 import AuthorizedHttp
+from google.cloud import compute_v1, storage
+from google.pubsub_v1 import PublisherClient
+from googleapiclient.discovery import build
+
+KEPT = (socket.getaddrinfo, socket.socket.connect, socket.socket.connect_ex, ssl.SSLContext.load_verify_locations)
+CHILD = "import requests; print(requests.get('https://storage.googleapis.com/storage/v1/b/made').json()['name'])"
+
+def test_all_clients_reach_one_emulator(gcpx_cloud, gcpx_emulator):
+    credentials, project = google.auth.default(["https://www.googleapis.com/auth/cloud-platform"])
+    assert project == gcpx_cloud.project
+    addresses = compute_v1.AddressesClient()
+    where = {"project": project, "region": "us-east1"}
+    addresses.insert(address_resource=compute_v1.Address(name="made"), **where).result()
+    assert build("compute", "v1").addresses().get(address="made", **where).execute()["status"] == "RESERVED"
+    url = f"https://compute.googleapis.com/compute/v1/projects/{project}/regions/us-east1/addresses/made"
+    assert AuthorizedHttp(credentials).request("GET", url).status == 200
+    PublisherClient(transport="rest").create_topic(name=f"projects/{project}/topics/made")
+    storage.Client().create_bucket("made")
+    assert subprocess.check_output([sys.executable, "-c", CHILD], text=True) == "made\\n"
+    assert list(gcpx_emulator.resources("b")) == ["b/made"]
+    assert gcpx_cloud.url == gcpx_emulator.url
+    gcpx_cloud.reset()
+    assert list(storage.Client().list_buckets()) == []
+
+def test_other_hosts_of_google_are_refused(gcpx_cloud):
+    reason = "cloudbuild.googleapis.com is not emulated; no call to Google leaves this machine."
+    answer = requests.get("https://cloudbuild.googleapis.com/v1/projects/p/builds")
+    assert (answer.status_code, answer.json()["error"]["message"]) == (501, reason)
+    with pytest.raises(Exception, match=reason):
+        build("cloudbuild", "v1").projects().builds().list(projectId="p").execute()
+
+def test_nothing_is_led_anywhere_without_the_fixture(gcpx_emulator):
+    assert not os.environ.get("HTTPS_PROXY")
+    assert KEPT == (socket.getaddrinfo, socket.socket.connect, socket.socket.connect_ex, ssl.SSLContext.load_verify_locations)
 """
 TEMPORARY = """
 import sys
@@ -195,3 +235,20 @@ def test_what_is_missing_is_named_in_one_line(run):
     assert cli.startswith("gcpx_workspace: the Pulumi CLI is missing: `pulumi` is not on PATH")
     assert plugin.startswith("gcpx_workspace: the plugin is missing: pulumi-resource-gcpx is not on PATH, and ")
     assert plugin.endswith("/home has none; pip install pulumi-gcpx-provider")
+
+
+def test_clients_that_a_program_creates_reach_the_emulator(run):
+    without = dict.fromkeys(("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "NO_PROXY", "no_proxy"), "")
+
+    assert "3 passed" in run(CLOUD, **without).stdout
+
+
+def test_the_example_of_the_guide_passes(run, tmp_path):
+    program, test = re.findall(
+        r"^```python\n(.*?)^```$",
+        section("docs/testing.md", "A program that creates its own clients"),
+        re.DOTALL | re.MULTILINE,
+    )
+    (tmp_path / "backups.py").write_text(program)
+
+    assert "1 passed" in run(test).stdout

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,7 +14,8 @@ from urllib.parse import urlsplit
 import pytest
 from engines.clock import HANGS
 
-from gcpx_emulator.interception.hosts import SERVED, is_of_google
+from gcpx_emulator.core.discovery import source_of
+from gcpx_emulator.interception.hosts import is_of_google, is_served, is_served_without_tls
 from gcpx_emulator.interception.proxy import Proxy, proxying
 from gcpx_emulator.testing import running
 
@@ -64,6 +66,18 @@ from google.pubsub_v1 import PublisherClient
 publisher = PublisherClient(transport="rest")
 print([publisher.create_topic(name="projects/demo-project/topics/made").name])
 """
+REGIONAL = """
+import requests
+from google.cloud import compute_v1, storage
+from google.pubsub_v1 import PublisherClient
+zones = compute_v1.ZonesClient(client_options={"api_endpoint": "compute.us-east1.rep.googleapis.com"})
+print([zones.get(project="demo-project", zone="us-east1-b").name])
+for host in ("us-east1-pubsub.googleapis.com", "pubsub.us-east1.rep.googleapis.com"):
+    publisher = PublisherClient(transport="rest", client_options={"api_endpoint": host})
+    print([publisher.create_topic(name=f"projects/demo-project/topics/{host}").name.rpartition("/")[2]])
+storage.Client(client_options={"api_endpoint": "https://storage.us-east1.rep.googleapis.com"}).create_bucket("made")
+print([requests.get("http://storage.googleapis.com/storage/v1/b/made").json()["name"]])
+"""
 OTHERS = """
 import httpx, requests, ssl
 from googleapiclient.discovery import build
@@ -74,7 +88,7 @@ except HttpError as error:
     print([error.status_code, error.reason])
 direct = httpx.Client(trust_env=False, verify=ssl.create_default_context())
 for client in (requests, httpx, direct):
-    for url in ("https://cloudbuild.googleapis.com/v1/projects", "http://storage.googleapis.com/a/b"):
+    for url in ("https://cloudbuild.googleapis.com/v1/projects", "http://compute.googleapis.com/compute/v1/projects/p"):
         answer = client.get(url)
         print([answer.status_code, answer.json()["error"]["message"]])
 """
@@ -85,6 +99,11 @@ try:
     PublisherClient().create_topic(name="projects/demo-project/topics/made")
 except GoogleAPICallError as error:
     print([error.grpc_status_code.name, error.message])
+"""
+NODE = """
+require("https").get("https://compute.googleapis.com/compute/v1/projects/p/zones/us-east1-b", async (answer) => {
+  console.log(JSON.stringify([JSON.parse((await answer.toArray()).join("")).name]));
+});
 """
 UNPATCHED = """
 import json, urllib.request
@@ -126,7 +145,7 @@ def test_compute_reaches_the_emulator_and_so_do_its_operations():
 
 
 def test_storage_reaches_the_emulator_with_each_part_of_an_upload():
-    ((length, link),) = _printed(STORAGE, STORAGE_EMULATOR_HOST="")
+    ((length, link),) = _printed(STORAGE, STORAGE_EMULATOR_HOST="http://127.0.0.1:9")
 
     assert length == 300000
     assert urlsplit(link).path == "/download/storage/v1/b/made/o/large"
@@ -140,9 +159,19 @@ def test_pubsub_by_rest_reaches_the_emulator():
     assert _printed(PUBSUB) == [["projects/demo-project/topics/made"]]
 
 
+def test_addresses_of_one_region_and_storage_without_tls_reach_the_emulator():
+    pubsub = ["us-east1-pubsub.googleapis.com", "pubsub.us-east1.rep.googleapis.com"]
+
+    assert _printed(REGIONAL, STORAGE_EMULATOR_HOST="http://127.0.0.1:9") == [
+        ["us-east1-b"],
+        *([host] for host in pubsub),
+        ["made"],
+    ]
+
+
 def test_other_hosts_of_google_are_refused_with_the_reason():
     refused = [501, "cloudbuild.googleapis.com is not emulated; no call to Google leaves this machine."]
-    plain = [501, "storage.googleapis.com is emulated only with https; no call to Google leaves this machine."]
+    plain = [501, "compute.googleapis.com is emulated only with https; no call to Google leaves this machine."]
 
     assert _printed(OTHERS) == [refused, *[refused, plain] * 3]
 
@@ -153,6 +182,13 @@ def test_a_call_by_grpc_is_refused_at_once():
 
 def test_a_program_whose_clients_only_know_proxies_reaches_the_emulator():
     assert _printed(UNPATCHED, "-I") == [["us-east1-b"]]
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="Node.js is missing")
+def test_a_program_of_node_that_ignores_proxies_reaches_the_emulator():
+    done = _run("node", "-e", NODE)
+
+    assert (done.stdout, done.returncode) == ('["us-east1-b"]\n', 0), done.stderr
 
 
 def test_a_module_that_is_hidden_is_still_imported(tmp_path):
@@ -259,5 +295,31 @@ def test_hosts_of_google(host, expected):
     assert is_of_google(host) is expected
 
 
-def test_what_is_served_is_of_google():
-    assert all(is_of_google(host) for host in SERVED)
+@pytest.mark.parametrize(
+    "api", ["compute.v1", "compute.beta", "iamcredentials.v1", "oauth2.v2", "oslogin.v1", "pubsub.v1", "storage.v1"]
+)
+def test_every_address_of_an_api_that_is_emulated_is_served(api):
+    content = json.loads(source_of(api))
+    urls = [
+        content["rootUrl"],
+        *filter(None, [content.get("mtlsRootUrl")]),
+        *(one["endpointUrl"] for one in content.get("endpoints", [])),
+    ]
+    hosts = [urlsplit(url).hostname for url in urls]
+
+    assert len(hosts) > (30 if content["name"] in {"compute", "pubsub", "storage"} else 0)
+    assert [host for host in hosts if not is_served(host) or not is_of_google(host)] == []
+    assert {is_served_without_tls(host) for host in hosts} == {content["name"] == "storage"}
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "us-east1-compute.googleapis.com",
+        "made.storage.googleapis.com",
+        "pubsub.eu.rep.googleapis.com",
+        "storage.googleapis.com.example",
+    ],
+)
+def test_other_addresses_are_not_served(host):
+    assert not is_served(host)
