@@ -134,10 +134,4 @@ def test_the_last_page_takes_no_more_work_than_the_first(cloud, crowd, path):
     assert f"-{MANY:06d}" in json.dumps(pages[-1])
     assert "nextPageToken" not in pages[-1]
     assert last < 1.1 * first
-
-
-def test_what_is_counted_is_not_read(cloud, crowd):
-    counts = []
-
-    assert len(called(lambda: counts.append(cloud.emulator.store.counts()))) < 100
-    assert counts[0]["instances"] == MANY + 1
+    assert first < 25_000, "the page is read, and not all instances"

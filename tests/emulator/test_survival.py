@@ -88,24 +88,28 @@ class Copies:
         self.states.append(_rows(copy))
 
 
-async def _carried_out(client, copies, steps):
-    """Carry out each step; return those that were half done at a moment."""
+async def _halves(client, copies, steps):
+    """Carry out each step, and what the one before has begun; return those that were half done at a moment."""
     halves = []
     for method, path, body in steps:
         if "setLabels" in path:
             found = (await client.get(f"{ZONE_PATH}/instances/web")).json()
             body["labelFingerprint"] = found["labelFingerprint"]
-        await client.get(f"{ZONE_PATH}/operations")  # what the last step began ends here
-        before = _rows(copies.file)
-        copies.states.clear()
-        sent = {"content": body} if isinstance(body, bytes) else {"json": body}
-        answer = await client.request(method, path, **sent)
-        assert answer.is_success, (path, answer.text)
-        assert copies.states, path
-        after = _rows(copies.file)
-        if any(state not in (before, after) for state in copies.states):
-            halves.append(f"{method} {path}")
+        for request in (("GET", f"{ZONE_PATH}/operations", None), (method, path, body)):
+            before = _rows(copies.file)
+            copies.states.clear()
+            await _sent(client, *request)
+            assert copies.states, request
+            after = _rows(copies.file)
+            if any(state not in (before, after) for state in copies.states):
+                halves.append(f"{request[0]} {request[1]} at {method} {path}")
     return halves
+
+
+async def _sent(client, method, path, body):
+    sent = {"content": body} if isinstance(body, bytes) else {"json": body}
+    answer = await client.request(method, path, **sent)
+    assert answer.is_success, (path, answer.text)
 
 
 def test_at_each_statement_a_request_is_carried_out_or_not(tmp_path):
@@ -117,7 +121,7 @@ def test_at_each_statement_a_request_is_carried_out_or_not(tmp_path):
     async def carry_out():
         app = application(Emulator(store))
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as client:
-            return await _carried_out(client, copies, STEPS)
+            return await _halves(client, copies, STEPS)
 
     halves = asyncio.run(carry_out())
     store.close()
