@@ -15,6 +15,10 @@ def test_a_start_loads_few_modules():
     _within("start", budgets.at_start())
 
 
+def test_an_emulator_loads_little_until_its_first_answer():
+    _within("start of the emulator", budgets.at_start_of_the_emulator())
+
+
 def test_a_check_of_a_large_template_calls_few_functions_and_takes_little_memory():
     _within("check", budgets.of_a_check())
 

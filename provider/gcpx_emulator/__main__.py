@@ -7,9 +7,11 @@ import socket
 import sqlite3
 import sys
 from importlib.metadata import version
+from typing import NoReturn
 
 from gcpx_emulator import run
 from gcpx_emulator.core.store import Store
+from gcpx_emulator.seeding import HELP, Seed, SeedError
 from gcpx_emulator.server import LOOPBACK, listen, port_problem, serve
 
 _MISUSE = 2
@@ -34,12 +36,19 @@ def main() -> None:
     parser.add_argument("--allow-host", action="append", type=str.lower, default=[], metavar="NAME", help=names)
     parser.add_argument("--latency", type=float, default=0.0, metavar="SECONDS", help="how long each operation takes")
     parser.add_argument("--data", default=":memory:", metavar="FILE", help="keep all state in this file, not in memory")
+    parser.add_argument("--seed", metavar="FILE", help=HELP)
+    parser.add_argument("--log", action="store_true", help="write a line for each request to stderr")
     unknown = "refuse unknown names in bodies of Compute Engine and Cloud Storage, too, which Google ignores"
     parser.add_argument("--strict", action="store_true", help=unknown)
     parser.add_argument("--version", action="version", version=f"gcpx-emulator {version('gcpx-emulator')}")
     options = parser.parse_args()
+    seed = _seed(options.seed)
     store = _read(options.data)
-    serve(_open(options.host, options.port), store, options.latency, options.allow_host, strict=options.strict)
+    listener = _open(options.host, options.port)
+    try:
+        serve(*(listener, store, options.latency, options.allow_host, seed), strict=options.strict, logs=options.log)
+    except SeedError as error:
+        _refuse(error)
 
 
 def _read(file: str) -> Store:
@@ -49,6 +58,19 @@ def _read(file: str) -> Store:
     except (OSError, sqlite3.Error) as error:
         sys.stderr.write(f"gcpx-emulator: {file} cannot be used: {error}; choose another file with --data\n")
         sys.exit(_MISUSE)
+
+
+def _seed(file: str | None) -> Seed | None:
+    """Read the file of `--seed`, or exit with everything that is wrong in it."""
+    try:
+        return None if file is None else Seed.read(file)
+    except SeedError as error:
+        _refuse(error)
+
+
+def _refuse(error: SeedError) -> NoReturn:
+    sys.stderr.write(f"gcpx-emulator: the seed cannot be used:\n{error}\n")
+    sys.exit(_MISUSE)
 
 
 def _open(host: str, port: int) -> socket.socket:

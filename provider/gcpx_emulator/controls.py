@@ -34,6 +34,7 @@ from gcpx_emulator.core.errors import ApiError
 from gcpx_emulator.core.faults import Fault, check_method
 from gcpx_emulator.core.json_data import merge
 from gcpx_emulator.core.signing import id_token_claims, proxy_claims
+from gcpx_emulator.core.store import StateError
 from gcpx_emulator.emulator import Emulator
 
 _TOKEN: Final = ControlBody(
@@ -132,6 +133,7 @@ class Controls:
             ("keys/rotate", self._rotate_keys, ["POST"]),
             ("reset", self._reset, ["POST"]),
             ("clock", self._clock, ["GET", "POST"]),
+            ("state", self._state, ["GET", "PUT"]),
             ("resources", self._resources, ["GET"]),
             ("resources/{path:path}", self._resource, ["GET", "PATCH", "DELETE"]),
             # An action takes precedence over a setting of the same name, which is then read-only.
@@ -184,7 +186,8 @@ class Controls:
         async def endpoint(request: Request) -> Response:
             fields = action.body.read(await request.body())
             self.emulator.operations.settle()
-            return JSONResponse(action.run(self.emulator.cloud, fields))
+            with self.emulator.store.transaction():
+                return JSONResponse(action.run(self.emulator.cloud, fields))
 
         return endpoint
 
@@ -227,6 +230,18 @@ class Controls:
             self.emulator.advance(seconds)
         return JSONResponse({"time": timestamp(self.emulator.now())})
 
+    async def _state(self, request: Request) -> Response:
+        """Return everything in the format of the file of `--data`, or replace everything by what was returned."""
+        if request.method == "PUT":
+            try:
+                self.emulator.load(await request.body())
+            except StateError as error:
+                what = "The body of a PUT to /_emulator/state must be what a GET has returned, or a file of --data"
+                raise ApiError(400, f"{what}: {error}.") from None
+            return JSONResponse(self.emulator.store.counts())
+        self.emulator.operations.settle()
+        return Response(self.emulator.store.save(), media_type="application/vnd.sqlite3")
+
     async def _resources(self, request: Request) -> Response:
         """List the resources of a kind, such as `instances`, by path; or count those of every kind."""
         self.emulator.operations.settle()
@@ -254,8 +269,9 @@ class Controls:
                 self._check_kind("/".join(path.split("/")[-2:-1]))
             raise ApiError(404, f"{path} does not exist")
         if request.method == "DELETE":
-            store.delete(path)
-            record_deletion(self.emulator.cloud, resource)
+            with store.transaction():
+                store.delete(path)
+                record_deletion(self.emulator.cloud, resource)
         elif request.method == "PATCH":
             change = check_object("resources", read_body("resources", await request.body()))
             resource = merge(resource, change)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from typing import Final
 
 import attrs
 
@@ -19,6 +20,9 @@ from gcpx_emulator.core.store import Store
 from gcpx_emulator.core.uploads import Uploads
 from gcpx_emulator.pubsub.delivery import Pusher
 from gcpx_emulator.pubsub.messages import TopicPublisher
+
+_CLOCK: Final = "clock/all"
+"""The path of the clock's advance in the store."""
 
 
 @attrs.define
@@ -55,6 +59,7 @@ class Emulator:
             publisher=TopicPublisher(self.store, self.now, self.pusher.wake),
             now=self.now,
         )
+        self._restore_clock()
         self.operations.timers.append(functools.partial(end_expired_runs, self.cloud))
 
     def now(self) -> float:
@@ -64,8 +69,24 @@ class Emulator:
     def advance(self, seconds: float) -> None:
         """Advance the clock, and do what is due by then: run limits, redelivery of pushes, expiry."""
         self.clock.advance(seconds)
-        self.operations.settle()
+        with self.store.transaction():
+            self.store.put(_CLOCK, {"ahead": self.clock.ahead})
+            self.operations.settle()
         self.pusher.wake()
+
+    def load(self, state: bytes) -> None:
+        """Replace the resources, operations and settings, and the advance of the clock, by those of a saved state.
+
+        Raises:
+            StateError: if `state` is something else; nothing is then changed.
+        """
+        self.store.load(state)
+        self._restore_clock()
+        self.pusher.reset()
+        self.pusher.wake()
+
+    def _restore_clock(self) -> None:
+        self.clock.ahead = (self.store.get(_CLOCK) or {"ahead": 0.0})["ahead"]
 
     def reset(self) -> None:
         """Delete everything but the signing keys, and show the machine's time again."""

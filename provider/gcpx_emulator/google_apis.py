@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, Response
 from gcpx_emulator.core import batches
 from gcpx_emulator.core.call import HANDLERS, Call
 from gcpx_emulator.core.discovery import Method, error_form, route
-from gcpx_emulator.core.errors import ApiError, error_response, reason_of
+from gcpx_emulator.core.errors import ApiError, error_of, error_response
 from gcpx_emulator.core.faults import DroppedConnection, Fault, response_before_work
 from gcpx_emulator.core.json_data import Json, parse_json
 from gcpx_emulator.core.listing import check_filter
@@ -46,7 +46,7 @@ class GoogleApis:
             response = error_response(error, entry["method"] or f"{request.method} {request.url.path}", form)
         _add_headers(response, _api(entry), request.method)
         _warn_of_ignored(response, entry)
-        self.emulator.requests.answered(entry, response.status_code, len(response.body), reason_of(response))
+        self.emulator.requests.answered(entry, response.status_code, len(response.body), *error_of(response))
         return response
 
     async def _batch_answered(self, request: Request, entry: Json) -> Response:
@@ -125,7 +125,8 @@ class GoogleApis:
         check_filter(method, call.query.get("filter", ""))
         check_permissions(call)
         cloud.operations.settle()
-        answer = handler(call)
+        with cloud.store.transaction():  # a process that is killed has carried out all of a call, or nothing
+            answer = handler(call)
         return await answer if inspect.isawaitable(answer) else answer
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import os
 import signal
 import subprocess
@@ -10,6 +11,8 @@ import sys
 from collections.abc import Sequence
 from types import FrameType
 from typing import Final
+
+from gcpx_emulator.seeding import HELP, Seed, SeedError
 
 _PASSED_ON: Final = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2")
 _NOT_FOUND: Final = 127
@@ -29,6 +32,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--port", type=int, default=0, help="the emulator's port; 0, the default, picks a free one")
     project = "the project of the credentials and the default of clients, by default demo-project"
     parser.add_argument("--project", default="demo-project", help=project)
+    parser.add_argument("--seed", metavar="FILE", help=HELP)
     unknown = "refuse unknown names in bodies of Compute Engine and Cloud Storage, too, which Google ignores"
     parser.add_argument("--strict", action="store_true", help=unknown)
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="-- COMMAND", help="the command and its arguments")
@@ -45,12 +49,25 @@ def _run(command: list[str], options: argparse.Namespace) -> int:
     from gcpx_emulator.testing.background import intercepting  # noqa: PLC0415 - see above
 
     try:
+        seed = None if options.seed is None else Seed.read(options.seed)
         with intercepting(options.port, options.project, strict=options.strict) as emulator:
+            if seed is not None:
+                asyncio.run(_planted(seed, emulator.url))
             own = {name: value for name, value in os.environ.items() if name not in ELSEWHERE}
             return _result(command, {**own, **emulator.environment})
+    except SeedError as error:
+        sys.stderr.write(f"gcpx-emulator run: the seed cannot be used:\n{error}\n")
+        return _CANNOT_RUN
     except EmulatorError as error:
         sys.stderr.write(f"gcpx-emulator run: {error}\n")
         return _CANNOT_RUN
+
+
+async def _planted(seed: Seed, url: str) -> None:
+    import httpx  # noqa: PLC0415 - see `_run`
+
+    async with httpx.AsyncClient(base_url=url, trust_env=False) as client:
+        await seed.plant(client)
 
 
 def _result(command: list[str], environment: dict[str, str]) -> int:

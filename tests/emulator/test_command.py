@@ -19,7 +19,9 @@ from gcpx_emulator.core.store import Store
 def test_help_names_the_options():
     done = subprocess.run([sys.executable, "-m", "gcpx_emulator", "--help"], capture_output=True, text=True, check=True)
 
-    assert all(option in done.stdout for option in ("--port", "--host", "--latency", "--data", "--strict"))
+    assert all(
+        option in done.stdout for option in ("--port", "--host", "--latency", "--data", "--seed", "--log", "--strict")
+    )
 
 
 def test_the_command_says_where_it_listens_and_keeps_its_data(tmp_path):

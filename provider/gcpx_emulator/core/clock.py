@@ -11,25 +11,29 @@ from typing import Final
 
 
 class Clock:
-    """The machine's clock, which tests can advance."""
+    """The machine's clock, which tests can advance.
+
+    Attributes:
+        ahead: the seconds by which it was advanced.
+    """
 
     def __init__(self) -> None:
-        self._ahead = 0.0
+        self.ahead = 0.0
         self._advanced = asyncio.Event()
 
     def now(self) -> float:
         """Return the time in seconds since 1970."""
-        return time.time() + self._ahead
+        return time.time() + self.ahead
 
     def advance(self, seconds: float) -> None:
         """Move the clock forward, and wake the tasks that wait for a time."""
-        self._ahead += seconds
+        self.ahead += seconds
         self._advanced.set()
         self._advanced = asyncio.Event()
 
     def reset(self) -> None:
         """Show the machine's time again."""
-        self._ahead = 0.0
+        self.ahead = 0.0
 
     async def until(self, moment: float) -> None:
         """Wait for a time in seconds since 1970; it may return earlier, so callers must check the time again."""

@@ -39,6 +39,8 @@ _REASON: Final[Mapping[int, str]] = {
     501: "notImplemented",
     503: "backendError",
 }
+_LONGEST: Final = 4_000
+"""The number of characters of a message; in a longer one, the middle is left out."""
 _USAGE_LIMITS: Final = frozenset({"accessNotConfigured", "quotaExceeded", "rateLimitExceeded"})
 """Reasons of another domain than `global`; Cloud SQL gave the first one in 2020."""
 
@@ -68,8 +70,9 @@ class ApiError(Exception):
     ) -> None:
         super().__init__(message)
         self.status = status
-        # The message may repeat parts of the request that are not valid Unicode.
-        self.message = message.encode(errors="backslashreplace").decode()
+        # The message may repeat parts of the request, which may be long and not valid Unicode.
+        shown = message if len(message) <= _LONGEST else f"{message[: _LONGEST // 2]}...{message[-_LONGEST // 2 :]}"
+        self.message = shown.encode(errors="backslashreplace").decode()
         self.reason = reason or _REASON.get(status, "backendError")
         self.details = details or []
 
@@ -142,16 +145,17 @@ def error_response(error: Exception, request: str, form: ErrorForm = ErrorForm.B
     return JSONResponse(error.body(form), error.status, headers)
 
 
-def reason_of(response: Response) -> str:
-    """Return the reason, or else the status name, in the body of an error; empty if it has none."""
+def error_of(response: Response) -> tuple[str, str]:
+    """Return the reason, or else the status name, and the message in the body of an error; empty where it has none."""
     is_json = response.headers.get("content-type", "").startswith("application/json")
     if response.status_code < HTTPStatus.BAD_REQUEST or not is_json:
-        return ""
+        return "", ""
     try:
         error = json.loads(bytes(response.body))["error"]
-        return str(error["errors"][0]["reason"] if error.get("errors") else error["status"])
+        reason = error["errors"][0]["reason"] if error.get("errors") else error["status"]
+        return str(reason), str(error.get("message", ""))
     except (ValueError, LookupError, TypeError, AttributeError):
-        return ""  # a fault may answer with anything
+        return "", ""  # a fault may answer with anything
 
 
 class ErrorMiddleware:

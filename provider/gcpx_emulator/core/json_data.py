@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from gcpx_emulator.core.errors import ApiError
 
-_MOST_VALUES: Final = 2_000_000
+MOST_VALUES: Final = 200_000
 """The maximum number of values, estimated by separators: a value takes far more memory than its bytes."""
 
 
@@ -46,8 +46,8 @@ def parse_json(raw: bytes, what: str = "the body") -> Any:
     Raises:
         ApiError: 400 with the reason `parseError`, or 413; `what` names the input in the message.
     """
-    if sum(map(raw.count, (b",", b"[", b"{"))) > _MOST_VALUES:
-        raise ApiError(413, f"The emulator reads at most {_MOST_VALUES:,} values of JSON; {what} has more.", "invalid")
+    if sum(map(raw.count, (b",", b"[", b"{"))) > MOST_VALUES:
+        raise ApiError(413, f"The emulator reads at most {MOST_VALUES:,} values of JSON; {what} has more.", "invalid")
     try:
         value = json.loads(raw) if raw else None
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()

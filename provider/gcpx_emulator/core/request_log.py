@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections import defaultdict, deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import attrs
@@ -32,6 +32,9 @@ class Traffic:
     received: int = 0
 
 
+Listener = Callable[[Json, str], None]
+
+
 @attrs.define
 class RequestLog:
     """The requests since the log was last cleared.
@@ -39,10 +42,12 @@ class RequestLog:
     Attributes:
         kept: the latest requests, oldest first, without tokens and keys.
         traffic: the totals by method ID; requests without a method count under "".
+        listeners: called with the entry of each request that is answered, and the message of its error.
     """
 
     kept: deque[Json] = attrs.Factory(lambda: deque(maxlen=_MOST))
     traffic: defaultdict[str, Traffic] = attrs.Factory(lambda: defaultdict(Traffic))
+    listeners: list[Listener] = attrs.Factory(list)
 
     def add(self, http_method: str, path: str, query: Mapping[str, str], headers: Mapping[str, str]) -> Json:
         """Add a request; return its entry, to which the caller adds `method`, `sent`, `ignored` and `shown_body`."""
@@ -54,10 +59,10 @@ class RequestLog:
         self.kept.append(entry)
         return entry
 
-    def answered(self, entry: Json, status: int, received: int, reason: str = "") -> None:
+    def answered(self, entry: Json, status: int, received: int, reason: str = "", message: str = "") -> None:
         """Complete a request's entry with its response; `received` is the size of its body in bytes.
 
-        `reason` is Google's short name of the error, if it has one.
+        `reason` is Google's short name of the error, and `message` its explanation, if it has them.
         """
         entry |= {"status": status, "received": received, "seconds": time.time() - entry["time"]}
         entry |= {"reason": reason} if reason else {}
@@ -65,6 +70,8 @@ class RequestLog:
         total.calls += 1
         total.sent += entry["sent"]
         total.received += received
+        for listener in self.listeners:
+            listener(entry, message)
 
     def clear(self) -> None:
         """Forget all requests."""

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import json
 import math
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 import attrs
-import jwt
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec, rsa
-from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
-from cryptography.x509.oid import NameOID
-from jwt.types import Options
 
 from gcpx_emulator.core.json_data import Json
+
+if TYPE_CHECKING:
+    from gcpx_emulator.core.keys import Key
 
 _ISSUER: Final = "https://accounts.google.com"
 _LIFETIME: Final = 3600
@@ -30,27 +24,6 @@ _PROXY_LIFETIME: Final = 600
 """Seconds until an assertion of Identity-Aware Proxy expires."""
 _REUSE: Final = 300
 """Seconds during which `id_token` returns the same token."""
-_UNTIMED: Final[Options] = {"verify_aud": False, "verify_exp": False, "verify_iat": False, "verify_nbf": False}
-
-
-@attrs.frozen(slots=False)
-class _Key:
-    """A private key, and its published certificate and ID."""
-
-    private: Any
-
-    @functools.cached_property
-    def id(self) -> str:
-        public = self.private.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
-        return hashlib.sha256(public).hexdigest()[:40]
-
-    @functools.cached_property
-    def certificate(self) -> str:
-        """The self-signed certificate, in PEM."""
-        subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "federated-signon.system.gserviceaccount.com")])
-        now = datetime.now(UTC)
-        builder = x509.CertificateBuilder(subject, subject, self.private.public_key(), 1, now, now + timedelta(days=7))
-        return builder.sign(self.private, hashes.SHA256()).public_bytes(Encoding.PEM).decode()
 
 
 @attrs.define
@@ -64,14 +37,15 @@ class Signer:
     """
 
     clock: Callable[[], float] = time.time
-    _keys: dict[bool, _Key] = attrs.Factory(dict)
+    _keys: dict[bool, Key] = attrs.Factory(dict)
     """The keys that exist, by whether they are those of Identity-Aware Proxy."""
     _id_tokens: dict[tuple[str, str], tuple[float, str]] = attrs.Factory(dict)
 
-    def _key(self, *, iap: bool = False) -> _Key:
+    def _key(self, *, iap: bool = False) -> Key:
         if iap not in self._keys:
-            private = ec.generate_private_key(ec.SECP256R1()) if iap else rsa.generate_private_key(65537, 2048)
-            self._keys[iap] = _Key(private)
+            from gcpx_emulator.core.keys import Key  # noqa: PLC0415 - takes long to load
+
+            self._keys[iap] = Key.new(iap=iap)
         return self._keys[iap]
 
     def rotate(self) -> None:
@@ -81,8 +55,7 @@ class Signer:
 
     def token(self, claims: Json, *, iap: bool = False) -> str:
         """Sign claims of any form, as a Google account or as Identity-Aware Proxy; return a JWT."""
-        key, payload = self._key(iap=iap), json.dumps(claims).encode()
-        return jwt.PyJWS().encode(payload, key.private, "ES256" if iap else "RS256", headers={"kid": key.id})
+        return self._key(iap=iap).signed(json.dumps(claims).encode())
 
     def id_token(self, email: str, audience: str) -> str:
         """Return an ID token of an account; the same one for five minutes."""
@@ -99,16 +72,12 @@ class Signer:
 
     def key_set(self, *, iap: bool = False) -> Json:
         """Return the public keys of accounts or of Identity-Aware Proxy as a JSON Web Key Set."""
-        key = self._key(iap=iap)
-        algorithm, written = ("ES256", jwt.algorithms.ECAlgorithm) if iap else ("RS256", jwt.algorithms.RSAAlgorithm)
-        jwk = written.to_jwk(key.private.public_key(), as_dict=True)
-        return {"keys": [{**jwk, "kid": key.id, "alg": algorithm, "use": "sig"}]}
+        return {"keys": [self._key(iap=iap).jwk]}
 
     def proxy_keys(self) -> Json:
         """Return the public keys of Identity-Aware Proxy by key ID, in PEM."""
         key = self._key(iap=True)
-        pem = key.private.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
-        return {key.id: pem.decode()}
+        return {key.id: key.pem}
 
     def read(self, token: str) -> Json:
         """Verify a token of an account; return its header and claims in one object.
@@ -116,11 +85,7 @@ class Signer:
         Raises:
             ValueError: when these keys did not sign it, or when it has expired.
         """
-        try:
-            claims: Json = jwt.decode(token, self._key().private.public_key(), ["RS256"], _UNTIMED)
-            content = {**jwt.get_unverified_header(token), **claims}
-        except jwt.PyJWTError as error:
-            raise ValueError(str(error)) from None
+        content = self._key().verified(token)
         if not isinstance(content.get("exp"), int | float) or content["exp"] <= self.clock():
             raise ValueError("the token has expired")
         return content

@@ -5,17 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-import ssl
 import time
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Final
 
 import attrs
-import h11
-import httpx
-import jwt
 
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.signing import Signer
@@ -23,62 +19,9 @@ from gcpx_emulator.core.store import Store
 from gcpx_emulator.pubsub.messages import TopicPublisher, most_deliveries, ordering_key, undelivered
 from gcpx_emulator.pubsub.topics_and_subscriptions import all_subscriptions, local_endpoint, seconds_of
 
-FINAL_INFORMATIONAL: Final = frozenset({102})
-"""Informational statuses that Pub/Sub accepts as the response; after any other one, the response follows."""
-_CHUNK: Final = 1 << 16
-
-
-class BrokenAnswerError(Exception):
-    """The response is not HTTP, or it ended too early."""
-
-
-async def post(endpoint: str, headers: Mapping[str, str], body: bytes) -> int:
-    """Post a body to a URL; return the status of the response as soon as it is known.
-
-    Raises:
-        BrokenAnswerError: when the response is not HTTP.
-        OSError: when the endpoint cannot be reached.
-    """
-    url = httpx.URL(endpoint)
-    all_headers = {"Host": url.netloc.decode(), "Content-Length": str(len(body)), "Connection": "close", **headers}
-    connection = h11.Connection(h11.CLIENT)
-    request = h11.Request(method="POST", target=url.raw_path, headers=list(all_headers.items()))
-    raw = b"".join(connection.send(event) or b"" for event in (request, h11.Data(data=body), h11.EndOfMessage()))
-    async with _connected(url) as (reader, writer):
-        writer.write(raw)
-        try:
-            return await _status(connection, reader)
-        except h11.RemoteProtocolError as error:
-            raise BrokenAnswerError(str(error)) from error
-
-
-@asynccontextmanager
-async def _connected(url: httpx.URL) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
-    """Open a connection; at the end it is closed without waiting for the endpoint."""
-    secure = ssl.create_default_context() if url.scheme == "https" else None
-    port = url.port or (443 if secure else 80)
-    reader, writer = await asyncio.open_connection(url.host, port, ssl=secure)
-    try:
-        yield reader, writer
-    finally:
-        writer.transport.abort()
-
-
-async def _status(connection: h11.Connection, reader: asyncio.StreamReader) -> int:
-    """Read until the status of the response is known."""
-    while True:
-        event = connection.next_event()
-        if event is h11.NEED_DATA:
-            connection.receive_data(await reader.read(_CHUNK))
-        elif isinstance(event, h11.Response) or (
-            isinstance(event, h11.InformationalResponse) and event.status_code in FINAL_INFORMATIONAL
-        ):
-            return event.status_code
-        elif not isinstance(event, h11.InformationalResponse):
-            raise BrokenAnswerError("the connection was closed without a response")
-
-
-_ACKNOWLEDGED: Final = FINAL_INFORMATIONAL | frozenset(range(200, 300))
+_FINAL: Final = frozenset({102})
+"""Informational statuses that Pub/Sub accepts as the response."""
+_ACKNOWLEDGED: Final = _FINAL | frozenset(range(200, 300))
 _KEPT_ATTEMPTS: Final = 1000
 _MOST_AT_ONCE: Final = 16
 """The largest number of concurrent attempts of one subscription."""
@@ -131,7 +74,11 @@ class _Push:
 def _claims(headers: Mapping[str, str]) -> Json:
     """Return the claims of the token in the headers of a push; none without a token."""
     token = headers.get("Authorization", "").removeprefix("Bearer ")
-    return dict(jwt.decode(token, options={"verify_signature": False})) if token else {}
+    if not token:
+        return {}
+    from gcpx_emulator.core.keys import claims_of  # noqa: PLC0415 - the signer has loaded it
+
+    return claims_of(token)
 
 
 @attrs.define
@@ -226,9 +173,11 @@ class Pusher:
 
     async def _post(self, push: _Push, headers: Mapping[str, str]) -> tuple[int | None, str | None]:
         """Return the status of the response, or the name of the error."""
+        from gcpx_emulator.pubsub.posting import post  # noqa: PLC0415 - most emulators push nothing
+
         try:
             async with asyncio.timeout(push.subscription["ackDeadlineSeconds"]):
-                return await post(push.endpoint, headers, push.body()), None
+                return await post(push.endpoint, headers, push.body(), _FINAL), None
         except Exception as error:  # noqa: BLE001 - an error of one endpoint must not stop pushes to others
             return None, type(error).__name__
 

@@ -85,9 +85,10 @@ class TopicPublisher:
             most = most_deliveries(self.store, subscription)
             for path, entry in undelivered(self.store, subscription["name"]) if most else ():
                 if entry["attempt"] >= most and entry["due"] <= self.now():
-                    self.store.delete(path)
-                    topic = subscription["deadLetterPolicy"]["deadLetterTopic"]
-                    self.publish(topic, [_dead_letter(subscription, entry)])
+                    with self.store.transaction():
+                        self.store.delete(path)
+                        topic = subscription["deadLetterPolicy"]["deadLetterTopic"]
+                        self.publish(topic, [_dead_letter(subscription, entry)])
 
 
 def most_deliveries(store: Store, subscription: Json) -> int:

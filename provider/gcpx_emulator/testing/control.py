@@ -31,7 +31,7 @@ class Control:
         return read(answer) if answer.content or not answer.is_success else None
 
     def answer(self, http_method: str, path: str, /, body: Any = None, **query: Any) -> httpx.Response:
-        """Send a request; return the response, which may be an error.
+        """Send a request; return the response, which may be an error. A body is sent as JSON, unless it is bytes.
 
         Raises:
             EmulatorError: if the request cannot be encoded, or the emulator cannot be reached.
@@ -42,7 +42,8 @@ class Control:
         try:
             # HTTP needs no certificates, and without them a client is created much faster.
             with httpx.Client(trust_env=False, verify=False, timeout=_LONGEST_WAIT) as client:  # noqa: S501 - see above
-                return client.request(http_method, url, json=body, params=params, headers=headers)
+                sent = {"content": body} if isinstance(body, bytes) else {"json": body}
+                return client.request(http_method, url, params=params, headers=headers, **sent)
         except httpx.TimeoutException:
             raise EmulatorError(f"{path} took longer than {_LONGEST_WAIT:.0f} seconds") from None
         except httpx.TransportError as error:
@@ -61,7 +62,7 @@ def read(answer: httpx.Response) -> Any:
     """
     __tracebackhide__ = True
     if not answer.is_success:
-        raise EmulatorError(_reason(answer))
+        raise EmulatorError(reason(answer))
     try:
         return answer.json()
     except ValueError:
@@ -69,7 +70,7 @@ def read(answer: httpx.Response) -> Any:
         raise EmulatorError(f"{url} does not answer with JSON; is it an emulator's address?") from None
 
 
-def _reason(answer: httpx.Response) -> str:
+def reason(answer: httpx.Response) -> str:
     """Return the message of an error in Google's format, in one line."""
     try:
         message = answer.json()["error"]["message"]

@@ -6,6 +6,7 @@ import os
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote, urlsplit
 
@@ -18,6 +19,7 @@ from gcpx_emulator.testing.seed import Seed
 
 _Client = TypeVar("_Client")
 _NOT_FOUND = 404
+_STATE = "/_emulator/state"
 _NO_PROXY = ("NO_PROXY", "no_proxy")
 """The variables with the hosts that clients call without a proxy; clients differ in the one that they read first."""
 
@@ -161,6 +163,23 @@ class RunningEmulator:
     def advance(self, seconds: float) -> None:
         """Advance the emulator's clock: run limits expire, and failed pushes are tried again, without a wait."""
         self.control("POST", "clock", {"advance": seconds})
+
+    def save(self, file: str | Path) -> None:
+        """Write all resources, operations and settings, and the clock, to a file, such as one of `--data`."""
+        __tracebackhide__ = True
+        answer = self._control.answer("GET", _STATE)
+        if not answer.is_success:
+            read(answer)
+        Path(file).write_bytes(answer.content)
+
+    def load(self, file: str | Path) -> None:
+        """Replace all resources, operations and settings, and the clock, by those in a file that was saved.
+
+        Raises:
+            EmulatorError: if the file is something else.
+        """
+        __tracebackhide__ = True
+        self._control.send("PUT", _STATE, Path(file).read_bytes())
 
     def reset(self) -> None:
         """Delete all resources, faults, settings and requests."""
