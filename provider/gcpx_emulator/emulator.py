@@ -6,7 +6,7 @@ import functools
 
 import attrs
 
-from gcpx_emulator.compute.interruptions import end_expired_runs
+from gcpx_emulator.compute.interruptions import do_what_is_due
 from gcpx_emulator.compute.work import shown_operation
 from gcpx_emulator.core.call import Cloud
 from gcpx_emulator.core.clock import Clock
@@ -55,7 +55,7 @@ class Emulator:
             publisher=TopicPublisher(self.store, self.now, self.pusher.wake),
             now=self.now,
         )
-        self.operations.timers.append(functools.partial(end_expired_runs, self.cloud))
+        self.operations.timers.append(functools.partial(do_what_is_due, self.cloud))
 
     def now(self) -> float:
         """Return the time in seconds since 1970."""
