@@ -7,7 +7,7 @@ from typing import Final
 
 import attrs
 
-from gcpx_emulator.compute.interruptions import end_expired_runs
+from gcpx_emulator.compute.interruptions import do_what_is_due
 from gcpx_emulator.compute.work import shown_operation
 from gcpx_emulator.core.call import Cloud
 from gcpx_emulator.core.clock import Clock
@@ -60,7 +60,7 @@ class Emulator:
             now=self.now,
         )
         self._restore_clock()
-        self.operations.timers.append(functools.partial(end_expired_runs, self.cloud))
+        self.operations.timers.append(functools.partial(do_what_is_due, self.cloud))
 
     def now(self) -> float:
         """Return the time in seconds since 1970."""

@@ -171,7 +171,8 @@ NAMES = [
 
 @pytest.mark.parametrize("path", NAMES)
 @pytest.mark.parametrize("content", [
-    b"{", b"\xff", b"[" * 100_000, b'{"\\ud800": 1}', b'{"email": "\\udc00"}', b'{"delay": NaN}', b'{"delay": 1e999}',
+    b"{", b"\xff", b"[" * 100_000, b"[" * 500 + b"]" * 500, b'{"a": ' * 500 + b"1" + b"}" * 500,
+    b'{"\\ud800": 1}', b'{"email": "\\udc00"}', b'{"delay": NaN}', b'{"delay": 1e999}',
 ])  # fmt: skip
 def test_control_requests_that_are_not_json_are_refused(http, path, content):
     answer = _send(http, path, content=content)

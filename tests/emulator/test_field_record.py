@@ -50,11 +50,20 @@ def test_the_record_of_clients_is_current(cloud):
 
 CONDITIONS = frozenset({"fingerprint", "labelFingerprint"})
 """Fields that must be those of the resource, so that a change overwrites no other."""
+ANSWERED = "the answer follows from it"
+OWN_KEY = "it must be the key that protects the disk or the suspended data"
 DROPPED = {
+    **{
+        f"compute.advice.capacity {field}": ANSWERED
+        for field in ("distributionPolicy", "instanceFlexibilityPolicy", "instanceProperties", "size")
+    },
     "compute.images.patch sourceType": "it has a single value",
     "compute.instances.addAccessConfig type": "it has a single value for this kind of address",
     "compute.instances.attachDisk diskSizeGb": "it must be the size of the disk",
     "compute.instances.attachDisk forceAttach": "it says how the disk is attached",
+    "compute.instances.resume disks": OWN_KEY,
+    "compute.instances.resume instanceEncryptionKey": OWN_KEY,
+    "compute.instances.startWithEncryptionKey disks": OWN_KEY,
     "compute.instances.update name": "the value that is sent is the current one",
     "compute.instances.update params": "the description says: input only",
     "compute.instances.update shieldedInstanceConfig": "the value that is sent is the current one",
@@ -62,7 +71,17 @@ DROPPED = {
     "compute.networks.patch networkFirewallPolicyEnforcementOrder": "the value that is sent is the default",
     "compute.reservations.insert zone": "the URL says it",
     "compute.subnetworks.patch ipCidrRange": "not yet refused",
+    "iamcredentials.projects.serviceAccounts.generateIdToken audience": "the token has it",
+    "iamcredentials.projects.serviceAccounts.generateIdToken delegates": "it says whose permissions count",
+    "iamcredentials.projects.serviceAccounts.generateIdToken includeEmail": "the token shows it",
     "oslogin.users.sshPublicKeys.patch key": "only the comment of the key differs",
+    "pubsub.projects.subscriptions.acknowledge ackIds": "they name what is acknowledged",
+    "pubsub.projects.subscriptions.modifyAckDeadline ackDeadlineSeconds": "a later delivery shows it",
+    "pubsub.projects.subscriptions.modifyAckDeadline ackIds": "they name what is changed",
+    "pubsub.projects.subscriptions.pull maxMessages": ANSWERED,
+    "pubsub.projects.subscriptions.pull returnImmediately": ANSWERED,
+    "pubsub.projects.subscriptions.testIamPermissions permissions": ANSWERED,
+    "pubsub.projects.topics.testIamPermissions permissions": ANSWERED,
     "storage.buckets.setIamPolicy kind": "only Google sets it",
     "storage.buckets.setIamPolicy resourceId": "only Google sets it",
     "storage.buckets.setIamPolicy version": "it follows from the bindings",

@@ -27,6 +27,7 @@ from gcpx_emulator.compute.capacity import (
 from gcpx_emulator.compute.constraints import check_merged_properties
 from gcpx_emulator.compute.encryption_keys import is_customer_supplied
 from gcpx_emulator.compute.images import image_warnings
+from gcpx_emulator.compute.instance_lifecycle import in_creation
 from gcpx_emulator.compute.instance_templates import linked_template_properties
 from gcpx_emulator.compute.instances import check_disks, common_fields, new_instance
 from gcpx_emulator.compute.locations import check_location, region_in, region_of, zones_of
@@ -41,9 +42,9 @@ from gcpx_emulator.compute.machine_types import (
 from gcpx_emulator.compute.networks import all_connected
 from gcpx_emulator.compute.placement import check_policies, check_reservation
 from gcpx_emulator.compute.work import Work
-from gcpx_emulator.core.errors import already_exists, check_given, invalid, not_found, required
+from gcpx_emulator.core.errors import ApiError, already_exists, check_given, invalid, not_found, required
 from gcpx_emulator.core.json_data import Json, merge
-from gcpx_emulator.core.operations import Effect, put
+from gcpx_emulator.core.operations import Effect, delete, put
 from gcpx_emulator.core.projects import project_number
 
 _MACHINE_TYPE: Final = "resource.instanceProperties.machineType"
@@ -53,6 +54,8 @@ _MACHINE_TYPE: Final = "resource.instanceProperties.machineType"
 def bulk_insert(call: Call) -> Json:
     """Create instances; if fewer than the minimum can be created, none are."""
     check_location(call)
+    if "zone" in call.path and call.body.get("locationPolicy"):
+        raise ApiError(501, f"{call.method.id} with 'locationPolicy' is not emulated")
     properties = _merged_properties(call)
     field = "resource.instanceProperties.networkInterfaces"
     interfaces = all_connected(call, field, properties.get("networkInterfaces") or [{}])
@@ -390,7 +393,10 @@ _CANCELED: Final = {"code": "OPERATION_CANCELED_BY_USER", "message": "Operation 
 
 
 def _start(call: Call, placement: Placement, members: Members, warnings: Json) -> Json:
-    """Start the operations of the instances and of the whole creation; return the latter."""
+    """Start the operations of the instances and of the whole creation; return the latter.
+
+    The instances exist while the operations run, and no longer if the creation fails.
+    """
     group, failure = {"operationGroupId": str(uuid.uuid4())}, placement.failure
     canceled = failure_with(_CANCELED) if failure else None
     works = [
@@ -417,7 +423,11 @@ def _start(call: Call, placement: Placement, members: Members, warnings: Json) -
         target=call.project,
         target_id=project_number(call.path["project"]),
         effects=[effect for path, instance, on_disks in members.created for effect in (put(path, instance), *on_disks)],
+        undoing=[delete(path) for path, _, _ in members.created],
         failure=failure,
         details=warnings | group | {"instancesBulkInsertOperationMetadata": {"perLocationStatus": by_zone}},
     )
+    with call.store.transaction():
+        for path, instance, _ in members.created:
+            call.store.put(path, in_creation(call, instance))
     return call.start(whole, works)

@@ -194,7 +194,7 @@ class Call(call.Call):
         return self.start(Work(kind="delete", target=path, target_id=target_id, effects=all_effects))
 
     def start(self, work: Work, group: Sequence[Work] = ()) -> Json:
-        """Start an operation; a failure that a fault injects ends it without its effects.
+        """Start an operation; a failure that a fault injects ends it as its own does.
 
         Each work of a group becomes an operation in the scope of its target, and ends together with this one.
         """
@@ -218,7 +218,7 @@ class Call(call.Call):
             scope=scope,
             begins=self.now,
             ends=self.now if work.kind in QUICK and self.cloud.operations.has_quick else None,
-            effects=[] if work.failure else work.effects,
+            effects=work.undoing if work.failure else work.effects,
         )
         own = {"user": self.caller or ANONYMOUS, **own}
         return attrs.evolve(operation, body=operation_body(work, operation, self.method.version) | own)

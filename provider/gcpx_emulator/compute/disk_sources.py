@@ -7,6 +7,7 @@ from typing import Final
 import attrs
 
 from gcpx_emulator.compute.call import Call, last_part
+from gcpx_emulator.compute.encryption_keys import check_key
 from gcpx_emulator.compute.images import linked_image
 from gcpx_emulator.core.errors import invalid, required
 from gcpx_emulator.core.json_data import Json
@@ -58,23 +59,33 @@ class Source:
 
 
 def source_of(call: Call, body: Json, field: str = "resource") -> Source:
-    """Find the source of a disk, a snapshot or an image; it must exist.
+    """Find the source of a disk, a snapshot or an image; it must exist, and the request must have its key.
 
     `body` is a `Disk`, a `Snapshot`, an `Image` or `initializeParams`, and `field` is its place in the request.
     """
     if body.get("sourceImage"):
         image = linked_image(call, f"{field}.sourceImage", body["sourceImage"])
+        _check_key(body, field, "sourceImage", image)
         return _source("image", "sourceImage", image, image["diskSizeGb"])
     if body.get("sourceDisk"):
         disk = call.linked("disk", f"{field}.sourceDisk", body["sourceDisk"])
+        _check_key(body, field, "sourceDisk", disk)
         return _source("disk", "sourceDisk", disk, disk["sizeGb"])
     if body.get("sourceSnapshot"):
         snapshot = call.linked("snapshot", f"{field}.sourceSnapshot", body["sourceSnapshot"])
+        _check_key(body, field, "sourceSnapshot", snapshot)
         return _source("snapshot", "sourceSnapshot", snapshot, snapshot["diskSizeGb"])
     if body.get("sourceMachineImage"):
-        return _disk_of_machine_image(call, body["sourceMachineImage"], body.get("sourceMachineImageDiskDeviceName"))
+        return _disk_of_machine_image(call, body, field)
     link = body.get(_NOT_EMULATED)
     return Source(links={_NOT_EMULATED: call.full_url(link)} if link else {})
+
+
+def _check_key(body: Json, field: str, name: str, source: Json) -> None:
+    """Require the customer-supplied key of a source; a disk that is a copy of another has the key of that disk."""
+    own = f"{name}EncryptionKey"
+    given = body.get(own) or (body.get("diskEncryptionKey") if name == "sourceDisk" else None)
+    check_key(f"{field}.{own}", given, source)
 
 
 def _source(what: str, field: str, found: Json, size: str) -> Source:
@@ -86,10 +97,12 @@ def _source(what: str, field: str, found: Json, size: str) -> Source:
     )
 
 
-def _disk_of_machine_image(call: Call, link: str, device: str | None) -> Source:
+def _disk_of_machine_image(call: Call, body: Json, field: str) -> Source:
+    link, device = body["sourceMachineImage"], body.get("sourceMachineImageDiskDeviceName")
     if not device:
         raise required("resource.sourceMachineImageDiskDeviceName")
     image = call.read(call.resolve(link))
+    _check_key(body, field, "sourceMachineImage", image)
     disks = [disk for disk in image["instanceProperties"]["disks"] if disk["deviceName"] == device]
     if not disks:
         why = f"The machine image '{last_part(link)}' has no disk of this device name."

@@ -1,9 +1,10 @@
-"""The keys that encrypt disks, images, snapshots and machine images; their form is checked by `constraints`."""
+"""The keys that encrypt disks, images, snapshots and instances; their form is checked by `constraints`."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Iterable
 from typing import Final
 
@@ -42,12 +43,19 @@ def shown_keys(body: Json, names: Iterable[str]) -> Json:
     return {name: key for name, key in keys.items() if key}
 
 
-def check_own_key(field: str, key: Json | None, disk: Json) -> None:
-    """Refuse to attach a disk with another key than its own, or without its customer-supplied key."""
-    if (given := shown_key(key)) and _identity(given) != _identity(disk.get("diskEncryptionKey") or {}):
-        why = f"The disk '{disk['name']}' is not protected by this key."
+def check_own_key(field: str, key: Json | None, resource: Json) -> None:
+    """Refuse to use a resource with another key than its own, or without its customer-supplied key."""
+    kind, own = _protection(resource)
+    if (given := shown_key(key)) and _identity(given) != _identity(own):
+        why = f"The {kind} '{resource['name']}' is not protected by this key."
         raise ApiError(400, f"Invalid value for field '{field}'. {why}")
-    check_key(field, key, disk)
+    check_key(field, key, resource)
+
+
+def _protection(resource: Json) -> tuple[str, Json]:
+    """Return the word for a resource in messages, and the key that protects it; without one, the key is empty."""
+    kind = resource.get("kind", "").removeprefix("compute#")
+    return re.sub("([A-Z])", r" \1", kind).lower(), resource.get(f"{kind}EncryptionKey") or {}
 
 
 def _identity(shown: Json) -> str:
@@ -57,9 +65,8 @@ def _identity(shown: Json) -> str:
 
 
 def check_key(field: str, key: Json | None, resource: Json) -> None:
-    """Refuse to use an encrypted disk or machine image without its customer-supplied key; the message hides the key."""
-    kind = "machine image" if "machineImageEncryptionKey" in resource else "disk"
-    needed = (resource.get("machineImageEncryptionKey") or resource.get("diskEncryptionKey") or {}).get("sha256")
-    if needed is not None and shown_key(key).get("sha256") != needed:
+    """Refuse to use an encrypted resource without its customer-supplied key; the message hides the key."""
+    kind, own = _protection(resource)
+    if "sha256" in own and shown_key(key).get("sha256") != own["sha256"]:
         why = f"The {kind} '{resource['name']}' is protected by a customer-supplied key; supply that key."
         raise ApiError(400, f"Invalid value for field '{field}'. {why}")

@@ -14,7 +14,7 @@ from gcpx_emulator.compute.encryption_keys import check_own_key
 from gcpx_emulator.compute.fingerprints import metadata_with_fingerprint, tags_with_fingerprint, with_fingerprint
 from gcpx_emulator.compute.instance_lifecycle import TERMINATED, check_stopped, ready_instance
 from gcpx_emulator.compute.instance_properties import fields_of_disk, kept_disk, kept_interface
-from gcpx_emulator.compute.machine_references import check_accelerators, check_disk_type, minimum_platform
+from gcpx_emulator.compute.machine_references import check_accelerators, check_disk_type, check_parts, minimum_platform
 from gcpx_emulator.compute.machine_types import (
     MachineType,
     can_change,
@@ -249,12 +249,13 @@ def set_machine_type(call: Call) -> Json:
     parent, _, name = path_of(link, call.path["project"]).rpartition("/machineTypes/")
     if parent != call.parent:
         raise invalid("resource.machineType", link, f"The machine type must be in the zone '{call.path['zone']}'.")
-    check_in_zone(call, link)
+    machine_type = check_in_zone(call, link)
     _, instance = ready_instance(call)
     check_stopped(instance, "the machine type")
     present, has_ssds = last_part(instance["machineType"]), any(disk["type"] == "SCRATCH" for disk in instance["disks"])
     if has_ssds or included_local_ssds(call.store, name)[0] or not can_change(present, name):
         raise invalid("resource.machineType", link, f"The machine type {present} cannot be changed to {name}.")
+    check_parts(call, instance, machine_type)
     return _change_stopped(call, "the machine type", {"machineType": call.url(f"{parent}/machineTypes/{name}")})
 
 

@@ -10,11 +10,11 @@ import attrs
 
 from gcpx_emulator.compute.call import Call, handles, path_of
 from gcpx_emulator.compute.capacity import Hardware, shortage_in
-from gcpx_emulator.compute.encryption_keys import check_key
-from gcpx_emulator.compute.guest_attributes import after_boot, after_shutdown
+from gcpx_emulator.compute.encryption_keys import check_own_key
+from gcpx_emulator.compute.guest_attributes import FIELD, after_boot, after_shutdown
 from gcpx_emulator.compute.work import Work
 from gcpx_emulator.core.clock import pacific_timestamp
-from gcpx_emulator.core.errors import ApiError, misused, required
+from gcpx_emulator.core.errors import ApiError, invalid, misused, required
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.operations import Effect, change, delete, relink
 from gcpx_emulator.core.store import DUE, Store
@@ -35,14 +35,26 @@ def run_limit(scheduling: Json, moment: float) -> Json:
     return {DUE: end, "resourceStatus": {"scheduling": {"terminationTimestamp": pacific_timestamp(end)}}}
 
 
+PROVISIONING: Final = "PROVISIONING"
 RUNNING: Final = "RUNNING"
 STAGING: Final = "STAGING"
 STOPPING: Final = "STOPPING"
 SUSPENDED: Final = "SUSPENDED"
 SUSPENDING: Final = "SUSPENDING"
 TERMINATED: Final = "TERMINATED"
+_PROVISIONING_SHARE: Final = 0.5
+"""The fraction of the time of its creation during which an instance is provisioned; then it is staged."""
 _CPU_PLATFORM: Final = "Intel Broadwell"
 _NO_CPU_PLATFORM: Final = "Unknown CPU Platform"
+_SINCE_BOOT: Final = frozenset({FIELD, "lastStartTimestamp", "resourceStatus"})
+"""The fields that a new instance has only after its first boot."""
+
+
+def in_creation(call: Call, instance: Json) -> Json:
+    """Return a new, running instance as it is until the operation that creates it ends."""
+    due = call.now + _PROVISIONING_SHARE * (call.end - call.now)
+    before_boot = {name: value for name, value in instance.items() if name not in _SINCE_BOOT}
+    return before_boot | {"status": PROVISIONING, "cpuPlatform": _NO_CPU_PLATFORM, DUE: due}
 
 
 def started(store: Store, instance: Json, moment: float) -> Json:
@@ -141,7 +153,7 @@ def stop(call: Call) -> Json:
 def start(call: Call) -> Json:
     """Start a stopped instance; do nothing if it is running."""
     path, instance = ready_instance(call)
-    _check_keys(call, instance, {})
+    _check_keys(call, instance)
     return _move(call, path, instance, _START)
 
 
@@ -149,9 +161,7 @@ def start(call: Call) -> Json:
 def start_with_encryption_key(call: Call) -> Json:
     """Start a stopped instance whose disks are protected by customer-supplied keys."""
     path, instance = ready_instance(call)
-    disks = call.body.get("disks") or []
-    keys = {call.resolve(disk["source"]): disk.get("diskEncryptionKey") for disk in disks if disk.get("source")}
-    _check_keys(call, instance, keys)
+    _check_keys(call, instance)
     return _move(call, path, instance, _START)
 
 
@@ -167,8 +177,11 @@ def suspend(call: Call) -> Json:
 
 @handles("compute.instances.resume")
 def resume(call: Call) -> Json:
-    """Resume a suspended instance."""
-    return _move(call, *ready_instance(call), _RESUME)
+    """Resume a suspended instance; customer-supplied keys protect its disks and the data that was suspended."""
+    path, instance = ready_instance(call)
+    _check_keys(call, instance)
+    check_own_key("resource.instanceEncryptionKey", call.body.get("instanceEncryptionKey"), instance)
+    return _move(call, path, instance, _RESUME)
 
 
 @handles("compute.instances.reset")
@@ -206,13 +219,18 @@ def _check_local_ssds(call: Call, instance: Json) -> None:
         raise required("discardLocalSsd")
 
 
-def _check_keys(call: Call, instance: Json, keys: dict[str, Json | None]) -> None:
-    """Refuse to start an instance without the customer-supplied keys of its disks; `keys` are by the disk's path."""
-    for index, disk in enumerate(instance["disks"]):
-        path = call.resolve(disk["source"]) if disk.get("source") else ""
-        stored = call.store.get(path)
-        if stored is not None:
-            check_key(f"resource.disks[{index}].diskEncryptionKey", keys.get(path), stored)
+def _check_keys(call: Call, instance: Json) -> None:
+    """Refuse to run an instance without the customer-supplied keys of its disks, or with keys of other disks."""
+    attached = [call.resolve(disk["source"]) if disk.get("source") else "" for disk in instance["disks"]]
+    keys = {}
+    for index, disk in enumerate(call.body.get("disks") or ()):
+        path, source = call.resolve(disk.get("source", "")), disk.get("source", "")
+        if path not in attached:
+            raise invalid(f"resource.disks[{index}].source", source, "The disk is not attached to the instance.")
+        keys[path] = disk.get("diskEncryptionKey")
+    for index, path in enumerate(attached):
+        stored = call.store.get(path) or {}
+        check_own_key(f"resource.disks[{index}].diskEncryptionKey", keys.get(path), stored)
 
 
 def _move(call: Call, path: str, instance: Json, transition: _Transition) -> Json:

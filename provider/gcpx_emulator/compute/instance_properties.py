@@ -6,7 +6,7 @@ from typing import Final
 
 from gcpx_emulator.compute.call import Call, last_part
 from gcpx_emulator.compute.constraints import TEMPLATES
-from gcpx_emulator.compute.encryption_keys import shown_key
+from gcpx_emulator.compute.encryption_keys import shown_key, shown_keys
 from gcpx_emulator.compute.fingerprints import metadata_with_fingerprint, tags_with_fingerprint
 from gcpx_emulator.compute.machine_types import check_anywhere
 from gcpx_emulator.compute.networks import find_subnetwork, network_path, subnetwork_path
@@ -16,6 +16,7 @@ from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.store import Store
 
 _NOT_KEPT: Final = ("resourceManagerTags",)
+_KEYS: Final = ("instanceEncryptionKey", "sourceMachineImageEncryptionKey")
 _PARAMETERS_NOT_KEPT: Final = (*_NOT_KEPT, "sourceImageEncryptionKey", "sourceSnapshotEncryptionKey", "architecture")
 _SHARED_WITH_THE_DISK: Final[tuple[str, ...]] = ("architecture", "diskEncryptionKey", "guestOsFeatures", "licenses")
 _BOOT_SOURCES: Final = ("sourceImage", "sourceSnapshot", "sourceInstantSnapshot")
@@ -65,7 +66,8 @@ def check_disk(field: str, disk: Json, index: int, *, by_name: bool, needs_sourc
 
 def kept_properties(call: Call, properties: Json) -> Json:
     """Write the stored form of properties: with defaults, and without secrets."""
-    kept = {name: value for name, value in properties.items() if name not in _NOT_KEPT}
+    kept = {name: value for name, value in properties.items() if name not in (*_NOT_KEPT, *_KEYS)}
+    kept |= shown_keys(properties, _KEYS)
     disks, interfaces = properties.get("disks") or [], properties.get("networkInterfaces") or []
     scheduling = properties.get("scheduling") or {}
     is_spot = scheduling.get("provisioningModel") == "SPOT" or scheduling.get("preemptible", False)

@@ -13,7 +13,7 @@ from gcpx_emulator.compute.encryption_keys import is_customer_supplied
 from gcpx_emulator.compute.images import image_warnings, linked_image
 from gcpx_emulator.compute.instance_properties import check_properties, kept_properties
 from gcpx_emulator.compute.locations import REGIONAL, region_in
-from gcpx_emulator.compute.networks import find_network, is_of_project, network_path
+from gcpx_emulator.compute.networks import find_network, find_subnetwork, is_of_project, network_path, subnetwork_path
 from gcpx_emulator.core.discovery import document
 from gcpx_emulator.core.errors import invalid, not_found, required
 from gcpx_emulator.core.json_data import Json
@@ -198,11 +198,22 @@ def _properties(call: Call) -> Json:
 
 
 def _check_networks(call: Call, properties: Json) -> None:
-    """Refuse a network that the project does not have; those of other projects may be shared without being here."""
+    """Refuse networks and subnetworks that the project does not have.
+
+    Those of other projects may be shared without being here.
+    """
     for interface in properties["networkInterfaces"]:
-        path = network_path(call, interface.get("network") or "default")
-        if is_of_project(call, path) and find_network(call, path) is None:
-            raise not_found(path)
+        link, network = interface.get("subnetwork"), interface.get("network")
+        found: Json = {}
+        if link:
+            path = subnetwork_path(call, link)
+            found[path] = find_subnetwork(call, path)
+        if network or not link:
+            path = network_path(call, network or "default")
+            found[path] = find_network(call, path)
+        for path, resource in found.items():
+            if resource is None and is_of_project(call, path):
+                raise not_found(path)
 
 
 def _without_customer_keys(properties: Json) -> Json:

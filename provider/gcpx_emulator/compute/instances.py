@@ -12,7 +12,7 @@ from gcpx_emulator.compute.disks import check_unused, check_zone, disk_path, new
 from gcpx_emulator.compute.encryption_keys import check_key
 from gcpx_emulator.compute.fingerprints import fingerprint, with_fingerprint
 from gcpx_emulator.compute.images import image_warnings
-from gcpx_emulator.compute.instance_lifecycle import STOPPING, effects_on_disks, started
+from gcpx_emulator.compute.instance_lifecycle import STOPPING, effects_on_disks, in_creation, started
 from gcpx_emulator.compute.instance_properties import check_disk, fields_of_disk, kept_properties
 from gcpx_emulator.compute.instance_templates import linked_template_properties
 from gcpx_emulator.compute.instance_view import dns_warnings
@@ -29,7 +29,7 @@ from gcpx_emulator.core.operations import Effect, put
 
 
 def _create(call: Call, path: str, _head: Json) -> Json:
-    """Create an instance and its new disks; it is being provisioned until the operation ends."""
+    """Create an instance and its new disks; it is provisioned and staged until the operation ends."""
     for index, disk in enumerate(call.body.get("disks") or ()):  # only templates and bulk creations name disks so
         if disk.get("source") and "/" not in disk["source"]:
             raise invalid(f"resource.disks[{index}].source", disk["source"], "The URL is malformed.")
@@ -48,7 +48,7 @@ def _create(call: Call, path: str, _head: Json) -> Json:
     instance, disk_effects = new_instance(call, path, properties, common_fields(call, properties), pool)
     failure = call.failure or shortage or conflict
     if failure is None:
-        call.store.put(path, instance | {"status": "PROVISIONING"})
+        call.store.put(path, in_creation(call, instance))
     details = {"warnings": warnings} if warnings else {}
     return call.insert(path, instance, *disk_effects, details=details, failure=failure)
 

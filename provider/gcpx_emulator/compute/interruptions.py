@@ -1,4 +1,4 @@
-"""What happens to instances without a request: interruptions, the end of their run limit, and deletions by others."""
+"""What happens to instances without a request: staging, interruptions, ends of run limits, and deletions by others."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ import attrs
 
 from gcpx_emulator.compute.call import ANONYMOUS, path_of
 from gcpx_emulator.compute.instance_lifecycle import (
+    PROVISIONING,
     RUNNING,
+    STAGING,
     effects_on_disks,
     started,
     stopped,
@@ -87,9 +89,11 @@ _EVENTS: Final = {
 """The system event by `instanceTerminationAction`."""
 
 
-def end_expired_runs(cloud: Cloud) -> None:
-    """Stop or delete every instance whose planned end has passed, as of that moment."""
+def do_what_is_due(cloud: Cloud) -> None:
+    """Stage new instances that have been provisioned; stop or delete those with a planned end that has passed."""
     for path, instance in cloud.store.due(cloud.operations.clock.now()):
+        if instance["status"] == PROVISIONING:
+            apply(change(path, {"status": STAGING, DUE: None}), cloud.store)
         if instance["status"] == RUNNING:
             action = instance["scheduling"].get("instanceTerminationAction", "STOP")
             terminate(cloud.store, path, instance, instance[DUE])

@@ -43,9 +43,15 @@ def check_machine(call: Call, properties: Json) -> None:
     machine_type = find_machine_type(call.store, last_part(link))
     if machine_type is None:
         raise not_found(f"{call.parent}/machineTypes/{last_part(link)}")
-    check_accelerators(call, properties.get("guestAccelerators") or [], machine_type)
     for index, disk in enumerate(properties["disks"]):
         _check_disk(call, f"resource.disks[{index}].initializeParams", disk, machine_type)
+    check_parts(call, properties, machine_type)
+
+
+def check_parts(call: Call, properties: Json, machine_type: MachineType) -> None:
+    """Refuse accelerators, disks and a number of interfaces that a machine type cannot have."""
+    check_accelerators(call, properties.get("guestAccelerators") or [], machine_type)
+    for disk in properties["disks"]:
         check_disk_type(machine_type, _disk_type(call, disk), disk.get("mode"))
     _check_interfaces(machine_type, properties.get("networkInterfaces") or [])
 

@@ -174,13 +174,15 @@ def count_cpus(store: Store, names: Iterable[str]) -> int:
     return sum(found.cpus if (found := catalogue.find(name)) else 1 for name in names)
 
 
-def check_in_zone(call: Call, link: str) -> None:
-    """Refuse the link to a machine type that the zone of the call does not have."""
+def check_in_zone(call: Call, link: str) -> MachineType:
+    """Refuse the link to a machine type that the zone of the call does not have; return the machine type."""
     name, zone = last_part(link), call.path["zone"]
     if not name:
         raise required("resource.machineType")
-    if not is_offered(call.store, name, zone):
+    found = find_machine_type(call.store, name)
+    if found is None or zone not in found.zones:
         raise not_in_zone("resource.machineType", link, zone)
+    return found
 
 
 def not_in_zone(field: str, link: str, zone: str) -> ApiError:

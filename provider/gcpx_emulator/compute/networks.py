@@ -112,7 +112,15 @@ def find_subnetwork(call: Call, path: str) -> Json | None:
 def linked_network(call: Call, field: str, link: str) -> tuple[str, Json]:
     """Return the path of the network that a field refers to, and the network, which must exist."""
     path = network_path(call, link)
-    return path, existing("network", field, link, find_network(call, path))
+    found = existing("network", field, link, find_network(call, path))
+    _check_shared(call, field, link, path)
+    return path, found
+
+
+def _check_shared(call: Call, field: str, link: str, path: str) -> None:
+    """Refuse what another project has from the start; what it has created counts as shared with all projects."""
+    if call.store.get(path) is None and not is_of_project(call, path):
+        raise invalid(field, link, "Cross-project references for this resource are not allowed.")
 
 
 def is_of_project(call: Call, path: str) -> bool:
@@ -131,7 +139,9 @@ def _own_network(call: Call, link: str) -> tuple[str, Json]:
 def linked_subnetwork(call: Call, field: str, link: str) -> tuple[str, Json]:
     """Return the path of the subnetwork that a field refers to, and the subnetwork, which must exist."""
     path = subnetwork_path(call, link)
-    return path, existing("subnetwork", field, link, find_subnetwork(call, path))
+    found = existing("subnetwork", field, link, find_subnetwork(call, path))
+    _check_shared(call, field, link, path)
+    return path, found
 
 
 def _default_network(call: Call, project: str) -> Json:

@@ -7,7 +7,7 @@ from typing import Final
 from gcpx_emulator.compute.call import Call, handles
 from gcpx_emulator.compute.collection import Collection
 from gcpx_emulator.compute.disk_sources import source_of, with_given_architecture
-from gcpx_emulator.compute.encryption_keys import check_key, shown_keys
+from gcpx_emulator.compute.encryption_keys import shown_keys
 from gcpx_emulator.compute.fingerprints import with_label_fingerprint
 from gcpx_emulator.compute.images import DEFAULTS
 from gcpx_emulator.core.errors import invalid
@@ -26,9 +26,6 @@ def _create(call: Call, path: str, head: Json) -> Json:
     if not any(call.body.get(source) for source in _SOURCES):
         raise invalid("resource.sourceDisk", "", "A source is required.")
     source = source_of(call, call.body)
-    if call.body.get("sourceDisk"):
-        disk = call.read(call.resolve(call.body["sourceDisk"]))
-        check_key("resource.sourceDiskEncryptionKey", call.body.get("sourceDiskEncryptionKey"), disk)
     image = {
         **DEFAULTS,
         **source.inherited,

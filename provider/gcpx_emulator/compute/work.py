@@ -51,6 +51,7 @@ class Work:
         target: the path of the resource that it works on.
         target_id: that resource's numeric ID.
         effects: changes of the store when the operation ends, unless it fails.
+        undoing: changes of the store when the operation ends, if it fails.
         failure: {"errors": [...]} and, optionally, httpErrorStatusCode and httpErrorMessage; None if it succeeds.
         details: more fields of the operation, such as warnings.
     """
@@ -59,6 +60,7 @@ class Work:
     target: str
     target_id: str
     effects: list[Effect] = attrs.Factory(list)
+    undoing: list[Effect] = attrs.Factory(list)
     failure: Json | None = None
     details: Json = attrs.Factory(dict)
 

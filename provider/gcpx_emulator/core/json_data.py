@@ -10,6 +10,8 @@ from gcpx_emulator.core.errors import ApiError
 
 MOST_VALUES: Final = 200_000
 """The maximum number of values, estimated by separators: a value takes far more memory than its bytes."""
+_MOST_LEVELS: Final = 100
+"""The maximum depth of objects and lists, which is that of Google's JSON parser (protobuf, `JsonStreamParser`)."""
 
 
 def merge(target: Any, patch: Any) -> Any:
@@ -50,7 +52,20 @@ def parse_json(raw: bytes, what: str = "the body") -> Any:
         raise ApiError(413, f"The emulator reads at most {MOST_VALUES:,} values of JSON; {what} has more.", "invalid")
     try:
         value = json.loads(raw) if raw else None
+        if raw.count(b"[") + raw.count(b"{") > _MOST_LEVELS:
+            _check_levels(value)
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError) as error:
         raise ApiError(400, f"Parse Error: {what} must be JSON: {error}", "parseError") from None
     return value
+
+
+def _check_levels(value: Any) -> None:
+    """Raise ValueError for a value with too many levels, before a recursive function meets it."""
+    containers = [value]
+    for _ in range(_MOST_LEVELS):
+        items = (one.values() if isinstance(one, dict) else one for one in containers)
+        containers = [item for inner in items for item in inner if isinstance(item, dict | list)]
+        if not containers:
+            return
+    raise ValueError(f"it has more than {_MOST_LEVELS} levels of objects and lists")

@@ -74,6 +74,8 @@ def generate_id_token(call: Call) -> Json:
     audience = call.body.get("audience")
     if not audience:
         raise ApiError(400, "The request's audience is required.")
+    if call.body.get("organizationNumberIncluded"):
+        raise ApiError(501, f"{call.method.id} with 'organizationNumberIncluded' is not emulated")
     claims = id_token_claims(call.path["serviceAccountsId"], audience, call.cloud.now())
     if not call.body.get("includeEmail"):
         claims = {name: value for name, value in claims.items() if not name.startswith("email")}

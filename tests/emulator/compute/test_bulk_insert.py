@@ -112,3 +112,18 @@ def test_a_read_only_disk_is_used_by_every_instance_of_a_bulk_creation(cloud, ht
     disks[1]["source"] = "other-data"
     refused = http.post(f"/compute/v1/projects/{PROJECT}/zones/{ZONE}/instances/bulkInsert", json=body)
     assert (refused.status_code, "read-only" in refused.text) == (400, True)
+
+
+def test_a_location_policy_in_a_zone_is_not_dropped(http):
+    body = {
+        "count": "1",
+        "namePattern": "w-#",
+        "instanceProperties": {"machineType": "e2-small"},
+        "locationPolicy": {"locations": {f"zones/{ZONE}": {"constraints": {"maxCount": 1}}}},
+    }
+    answer = http.post(f"/compute/v1/projects/{PROJECT}/zones/{ZONE}/instances/bulkInsert", json=body)
+
+    assert (answer.status_code, answer.json()["error"]["message"]) == (
+        501,
+        "compute.instances.bulkInsert with 'locationPolicy' is not emulated",
+    )

@@ -175,3 +175,56 @@ def test_operations_are_listed_page_by_page(http):
 
 def test_the_operations_of_a_zone_that_does_not_exist_are_not_found(http):
     assert http.get(f"{BASE}/zones/nowhere-a/operations").status_code == 404
+
+
+def _statuses(cloud, http, seconds=0):
+    """Return the statuses of a zone's instances by name, after some seconds."""
+    cloud.clock.advance(seconds)
+    listed = http.get(f"{BASE}/zones/{ZONE}/instances").json().get("items", [])
+    return {item["name"]: item["status"] for item in listed}
+
+
+@pytest.mark.parametrize("count", ["1", "3"])
+def test_instances_are_seen_while_they_are_made(cloud, http, count):
+    cloud.emulator.operations.latency = 100.0
+    _bulk_insert(http, count=count, instanceProperties=properties(scheduling={"maxRunDuration": {"seconds": "60"}}))
+    seen = [_statuses(cloud, http, seconds) for seconds in (0, 50, 50, 60)]
+
+    assert [set(statuses.values()) for statuses in seen] == [
+        {"PROVISIONING"}, {"STAGING"}, {"RUNNING"}, {"TERMINATED"}
+    ]  # fmt: skip
+    assert {len(statuses) for statuses in seen} == {int(count)}
+
+
+def test_an_instance_that_is_being_made_has_not_booted(cloud, http):
+    cloud.emulator.operations.latency = 100.0
+    cloud.emulator.store.put("guest-attributes/all", {"onBoot": {"app/state": "ready"}})
+    _bulk_insert(http, count="1")
+    url = f"{BASE}/zones/{ZONE}/instances/w-001"
+    before = http.get(url).json()
+
+    assert http.get(f"{url}/getGuestAttributes", params={"queryPath": "app/"}).status_code == 404
+    assert ("lastStartTimestamp" in before, before["cpuPlatform"]) == (False, "Unknown CPU Platform")
+    cloud.clock.advance(100)
+    assert http.get(f"{url}/getGuestAttributes", params={"queryPath": "app/"}).status_code == 200
+    assert "lastStartTimestamp" in http.get(url).json()
+
+
+def test_instances_that_are_being_made_have_their_names_and_their_room(cloud, http):
+    set_limits(cloud, zones={ZONE: 4}, plainErrors=True)
+    cloud.emulator.operations.latency = 100.0
+    only = {"locationPolicy": {"locations": {f"zones/{ZONE}": {}}}}
+    _bulk_insert(http, **only)
+    _bulk_insert(http, minCount="1", **only)
+
+    assert set(_statuses(cloud, http)) == {"w-001", "w-002", "w-003", "w-004"}
+
+
+def test_a_bulk_creation_that_fails_takes_back_the_instances_that_it_has_shown(cloud, http):
+    set_limits(cloud, zones={ZONE: 1}, plainErrors=True)
+    cloud.emulator.operations.latency = 100.0
+    _bulk_insert(http, locationPolicy={"locations": {f"zones/{ZONE}": {}}})
+    seen = [_statuses(cloud, http, seconds) for seconds in (0, 50, 50)]
+
+    assert seen == [{"w-001": "PROVISIONING"}, {"w-001": "STAGING"}, {}]
+    assert not {"disks", "instances"} & cloud.emulator.store.counts().keys()

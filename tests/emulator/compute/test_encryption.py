@@ -151,3 +151,72 @@ def test_a_key_that_does_not_protect_the_disk_is_refused(make, key):
         f"Invalid value for field 'resource.diskEncryptionKey'. {why}",
     )
     assert make(f"zones/{ZONE}/instances/vm/attachDisk", source).status_code == 200
+
+
+SOURCES = {
+    "snapshot": ("global/snapshots", {"sourceDisk": f"zones/{ZONE}/disks/data"}, "snapshotEncryptionKey", "sourceSnapshot"),
+    "image": ("global/images", {"sourceDisk": f"zones/{ZONE}/disks/data"}, "imageEncryptionKey", "sourceImage"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("key", "status"), [({"rawKey": RAW}, 200), ({"rawKey": OTHER}, 400), (None, 400)])
+@pytest.mark.parametrize(("collection", "body", "own", "source"), SOURCES.values(), ids=SOURCES)
+def test_what_is_encrypted_is_copied_with_its_key_alone(make, collection, body, own, source, key, status):
+    make(f"zones/{ZONE}/disks", {"name": "data", "sizeGb": "20"})
+    made = make(collection, {"name": "kept", own: {"rawKey": RAW}, **body})
+    given = {source: f"{collection}/kept", **({f"{source}EncryptionKey": key} if key else {})}
+    boot = {"boot": True, "initializeParams": given}
+
+    assert made.status_code == 200
+    assert make(f"zones/{ZONE}/disks", {"name": "copy", **given}).status_code == status
+    assert make("global/images", {"name": "copy", **given}).status_code == status
+    assert make(f"zones/{ZONE}/instances", _vm() | {"disks": [boot]}).status_code == status
+
+
+@pytest.mark.parametrize(("key", "status"), [({"rawKey": RAW}, 200), ({"rawKey": OTHER}, 400), (None, 400)])
+def test_a_copy_of_an_encrypted_disk_has_its_key(make, key, status):
+    make(f"zones/{ZONE}/disks", {"name": "data", "sizeGb": "20", "diskEncryptionKey": {"rawKey": RAW}})
+    given = {"diskEncryptionKey": key} if key else {}
+    copy = {"name": "copy", "sourceDisk": f"zones/{ZONE}/disks/data", **given}
+
+    assert make(f"zones/{ZONE}/disks", copy).status_code == status
+
+
+def test_the_key_of_an_instance_is_not_shown(http, make):
+    keys = {name: {"rawKey": RAW} for name in ("instanceEncryptionKey", "sourceMachineImageEncryptionKey")}
+    make(f"zones/{ZONE}/instances", _vm(**keys))
+    found = http.get(f"{BASE}/zones/{ZONE}/instances/vm")
+
+    assert {name: found.json()[name] for name in keys} == {name: {"sha256": HASH} for name in keys}
+    assert RAW not in found.text
+
+
+DISK = f"zones/{ZONE}/disks/vm"
+RESUMPTIONS = {
+    "both keys": ({"disks": [{"source": DISK, "diskEncryptionKey": {"rawKey": RAW}}], "instanceEncryptionKey": {"rawKey": RAW}}, 200, ""),
+    "no key": ({}, 400, "disks[0].diskEncryptionKey"),
+    "no key of the instance": ({"disks": [{"source": DISK, "diskEncryptionKey": {"rawKey": RAW}}]}, 400, "instanceEncryptionKey"),
+    "another key of the instance": ({"disks": [{"source": DISK, "diskEncryptionKey": {"rawKey": RAW}}], "instanceEncryptionKey": {"rawKey": OTHER}}, 400, "instanceEncryptionKey"),
+    "a key of another disk": ({"disks": [{"source": f"{DISK}-2", "diskEncryptionKey": {"rawKey": RAW}}]}, 400, "disks[0].source"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "status", "words"), RESUMPTIONS.values(), ids=RESUMPTIONS)
+def test_an_instance_is_resumed_with_its_keys(make, body, status, words):
+    make(f"zones/{ZONE}/instances", _vm({"rawKey": RAW}, instanceEncryptionKey={"rawKey": RAW}))
+    make(f"zones/{ZONE}/instances/vm/suspend", None)
+    resumed = make(f"zones/{ZONE}/instances/vm/resume", body)
+
+    assert (resumed.status_code, words in resumed.text) == (status, True)
+    assert RAW not in resumed.text
+
+
+@pytest.mark.parametrize("action", ["resume", "startWithEncryptionKey"])
+def test_a_key_that_protects_nothing_is_refused(make, action):
+    make(f"zones/{ZONE}/instances", _vm())
+    make(f"zones/{ZONE}/instances/vm/{'suspend' if action == 'resume' else 'stop'}", None)
+    disks = {"disks": [{"source": DISK, "diskEncryptionKey": {"rawKey": RAW}}]}
+    refused = make(f"zones/{ZONE}/instances/vm/{action}", disks)
+
+    assert (refused.status_code, "'vm' is not protected by this key" in refused.text) == (400, True)
+    assert make(f"zones/{ZONE}/instances/vm/{action}", {}).status_code == 200

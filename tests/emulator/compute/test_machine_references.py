@@ -1,4 +1,4 @@
-"""What the machines of instances refer to must exist and fit together; of templates, only networks must exist."""
+"""What the machines of instances refer to must exist and fit together; of templates, only networks and subnetworks must."""
 
 from __future__ import annotations
 
@@ -267,3 +267,58 @@ def test_a_disk_and_an_accelerator_must_fit_the_machine_that_gets_them(cloud, ht
     assert _refusal(attached) == _incompatible("hyperdisk-balanced", "e2-medium")
     assert "read-only mode" in _refusal(read_only)[2]
     assert _refusal(accelerated) == _incompatible("nvidia-l4", "e2-medium")
+
+
+@pytest.mark.parametrize("scope", ["global", "regions/us-east1"])
+@pytest.mark.parametrize("network", [{}, {"network": "global/networks/default"}])
+def test_the_subnetwork_of_a_template_must_exist(http, scope, network):
+    link = f"projects/{PROJECT}/regions/us-east1/subnetworks/none"
+    body = {"name": "t", "properties": _properties(networkInterfaces=[{**network, "subnetwork": link}])}
+    answer = http.post(f"{BASE}/{scope}/instanceTemplates", json=body)
+
+    assert _refusal(answer) == (404, "notFound", f"The resource '{link}' was not found")
+
+
+def test_a_template_names_what_another_project_may_share(http):
+    body = {"name": "t", "properties": _properties(networkInterfaces=[{"subnetwork": SHARED}])}
+
+    assert http.post(f"{BASE}/global/instanceTemplates", json=body).status_code == 200
+
+
+SHARED = "projects/another-project/regions/us-east1/subnetworks/default"
+
+
+@pytest.mark.parametrize(
+    "interface",
+    [
+        {"network": "projects/another-project/global/networks/default"},
+        {"subnetwork": SHARED},
+        {"network": "projects/another-project/global/networks/default", "subnetwork": SHARED},
+    ],
+)
+def test_an_instance_is_in_no_network_that_another_project_has_not_created(http, interface):
+    properties = _properties(networkInterfaces=[interface])
+    in_bulk = {"count": "1", "namePattern": "w-#", "instanceProperties": properties}
+    ((name, link), *_) = interface.items()
+    why = "Cross-project references for this resource are not allowed."
+
+    assert _refusal(_insert(http, properties)) == _invalid(f"networkInterfaces[0].{name}", link, why)
+    assert _refusal(http.post(f"{URL}/bulkInsert", json=in_bulk))[2].endswith(why)
+
+
+CHANGES = {
+    "accelerator": ("n1-standard-4", _gpu("nvidia-tesla-p100"), "n2-standard-4", _incompatible("nvidia-tesla-p100", "n2-standard-4")),
+    "hyperdisk": ("m1-ultramem-40", {"parameters": {"diskType": "hyperdisk-balanced"}}, "n2-standard-4", _incompatible("hyperdisk-balanced", "n2-standard-4")),
+    "interfaces": ("e2-standard-4", {"networkInterfaces": [{}, *NETWORKS]}, "e2-small", _invalid("networkInterfaces", "", "Too many network interfaces. The maximum number of network interfaces allowed for this machine type is 2.")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("before", "parts", "after", "expected"), CHANGES.values(), ids=CHANGES)
+def test_a_machine_type_for_which_a_part_is_not_made_is_refused(http, before, parts, after, expected):
+    _make_networks(http)
+    made = _insert(http, _properties(machineType=before, **parts))
+    http.post(f"{URL}/vm/stop")
+    answer = http.post(f"{URL}/vm/setMachineType", json={"machineType": f"zones/{ZONE}/machineTypes/{after}"})
+
+    assert made.status_code == 200, made.text
+    assert _refusal(answer) == expected

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import httpx
 import pytest
 from engines.clock import HANGS
-from values.programs import PROJECT, ZONE
+from values.programs import PROJECT, ZONE, properties
 
 from gcpx_emulator.console.fleets import MOST_TILES, Fleets, changes
 
@@ -71,6 +71,20 @@ def test_a_page_follows_an_instance_through_its_operations(cloud, http):
 
     assert "1 provisioning" in made["summary"]
     assert "1 running" in done["summary"]
+
+
+def test_a_page_follows_a_fleet_while_it_is_made(cloud, http):
+    cloud.emulator.operations.latency = 100.0
+    with page(cloud, "fleets") as news:
+        next(news)
+        body = {"count": "3", "namePattern": "web-###", "instanceProperties": properties(labels=LABELS)}
+        http.post(f"{BASE}/regions/us-east1/instances/bulkInsert", json=body).raise_for_status()
+        summaries = [next(item for item in news if "summary" in item)["summary"]]
+        for _ in range(2):
+            cloud.clock.advance(50)
+            summaries.append(next(item for item in news if "summary" in item)["summary"])
+
+    assert [said.partition(": ")[2] for said in summaries] == ["3 provisioning.", "3 staging.", "3 running."]
 
 
 def test_requests_are_live_and_filtered(cloud, http):

@@ -46,8 +46,12 @@ def test_googles_client_understands_it(broken, cloud):
         templates.get(project=PROJECT, instance_template="web")
 
 
+LISTS, OBJECTS = "[" * 500 + "]" * 500, '{"name": ' * 500 + "1" + "}" * 500
+
+
 @pytest.mark.parametrize(
-    "body", ["{", "\xff", "[" * 100_000, '{"name": "\\ud800"}', '{"name": -Infinity}', '{"name": 1e999}']
+    "body",
+    ["{", "\xff", "[" * 100_000, LISTS, OBJECTS, '{"name": "\\ud800"}', '{"name": -Infinity}', '{"name": 1e999}'],
 )
 @pytest.mark.parametrize(("method", "path"), [
     ("POST", f"/compute/v1/projects/{PROJECT}/global/instanceTemplates"), ("POST", "/_emulator/faults"),

@@ -73,6 +73,50 @@ def _new_disk(http: Any, body: Json) -> Sent:
     return answer, lambda: http.get(read()["disks"][0]["source"].partition("googleapis.com")[2]).json()
 
 
+def _in_bulk(http: Any, body: Json) -> Sent:
+    """Insert an instance in bulk with these properties."""
+    name = f"made-{next(NUMBERS)}"
+    own = properties(**{"machineType": "n1-standard-1", **body})
+    request = {"count": "1", "namePattern": f"{name}-#", "instanceProperties": own}
+    answer = http.post(f"{BASE}/zones/{ZONE}/instances/bulkInsert", json=request)
+    return answer, lambda: http.get(f"{BASE}/zones/{ZONE}/instances/{name}-1", params={"view": "FULL"}).json()
+
+
+def _bulk(http: Any, body: Json) -> Sent:
+    """Insert instances in bulk, and read by each field of the request what follows from it; NAME begins their names."""
+    name = f"made-{next(NUMBERS)}"
+    request = {"count": "1", "namePattern": f"{name}-#", "instanceProperties": properties(), **body}
+    sent = json.loads(json.dumps(request).replace("NAME", name))
+    answer = http.post(f"{BASE}/regions/us-east1/instances/bulkInsert", json=sent)
+
+    def read() -> Json:
+        scopes = http.get(f"{BASE}/aggregated/instances", params={"filter": f"name eq {name}-.*"}).json()["items"]
+        items = [item for scope in scopes.values() for item in scope.get("instances", ())]
+        return {
+            "count": str(len(items)),
+            "instanceFlexibilityPolicy": items[0]["machineType"],
+            "instanceProperties": items[0],
+            "locationPolicy": items[0]["zone"],
+            "namePattern": items[0]["name"],
+            "perInstanceProperties": {item["name"].replace(name, "NAME"): item for item in items},
+            "sourceInstanceTemplate": items[0].get("labels"),
+        }
+
+    return answer, read
+
+
+def _snapshot_of(collection: str, disk: Json) -> Callable[[Any, Json], Sent]:
+    """Create a snapshot of a new disk by the method of the disk."""
+
+    def send(http: Any, body: Json) -> Sent:
+        name = f"made-{next(NUMBERS)}"
+        http.post(f"{BASE}/{collection}", json={"name": name, "sizeGb": "10", **disk}).raise_for_status()
+        answer = http.post(f"{BASE}/{collection}/{name}/createSnapshot", json={"name": name, **body})
+        return answer, lambda: http.get(f"{BASE}/global/snapshots/{name}").json()
+
+    return send
+
+
 def _subnetwork(http: Any, body: Json) -> Sent:
     high, low = divmod(next(NUMBERS), 256)
     return _inserted("regions/us-east1/subnetworks")(http, {"ipCidrRange": f"10.{high}.{low}.0/24", **body})
@@ -109,6 +153,18 @@ def _put(collection: str) -> Callable[[Any, Json], Sent]:
         return http.put(url, json=body), lambda: http.get(url).json()
 
     return send
+
+
+def _message(http: Any, body: Json) -> Sent:
+    """Publish a message, and pull it."""
+    name = f"made-{next(NUMBERS)}"
+    topic, subscription = (f"/v1/projects/{PROJECT}/{kind}/{name}" for kind in ("topics", "subscriptions"))
+    http.put(topic, json={}).raise_for_status()
+    http.put(subscription, json={"topic": topic.removeprefix("/v1/")}).raise_for_status()
+    answer = http.post(f"{topic}:publish", json={"messages": [body]})
+    return answer, lambda: http.post(f"{subscription}:pull", json={"maxMessages": 1}).json()["receivedMessages"][0][
+        "message"
+    ]
 
 
 def _key(http: Any, body: Json) -> Sent:
@@ -161,6 +217,7 @@ OF_INSTANCES: Final = {
 CRYPTO_KEY: Final = "projects/p/locations/us/keyRings/r/cryptoKeys/k"
 KEYS: Final = ("diskEncryptionKey", "imageEncryptionKey", "machineImageEncryptionKey", "sourceDiskEncryptionKey",
                "sourceImageEncryptionKey", "sourceMachineImageEncryptionKey", "sourceSnapshotEncryptionKey")  # fmt: skip
+KEYS_OF_INSTANCES: Final = ("instanceEncryptionKey", "sourceMachineImageEncryptionKey")
 SOURCES: Final = {
     "sourceDisk": DISK,
     "sourceImage": DEBIAN,
@@ -297,10 +354,32 @@ KINDS: Final = [
         send=_INSTANCE,
         base=_MACHINE,
         values={**OF_INSTANCES, "hostname": "vm.example.com", "machineType": f"zones/{ZONE}/machineTypes/n1-standard-2", "resourcePolicies": [POLICY],
-                "sourceMachineImage": "global/machineImages/golden"},
+                "sourceMachineImage": "global/machineImages/golden",
+                **dict.fromkeys(KEYS_OF_INSTANCES, KEY)},
         beside={"sourceMachineImage": {"disks": []}},
-        shown={"disks": lambda disks: disks[0]["deviceName"] == "d"},
+        shown={"disks": lambda disks: disks[0]["deviceName"] == "d", **dict.fromkeys(KEYS_OF_INSTANCES, HASHED)},
         not_shown={"fingerprint": COMPUTED, "labelFingerprint": COMPUTED, "params": INPUT_ONLY},
+    ),
+    Kind(
+        name="instance of a bulk creation",
+        schema="InstanceProperties",
+        send=_in_bulk,
+        values={**OF_INSTANCES, "resourceManagerTags": {"tagKeys/1": "tagValues/2"}},
+        shown={"disks": lambda disks: disks[0]["deviceName"] == "d"},
+        not_shown={"resourceManagerTags": INPUT_ONLY},
+    ),
+    Kind(
+        name="bulk creation",
+        schema="BulkInsertInstanceResource",
+        send=_bulk,
+        values={"count": "2", "instanceFlexibilityPolicy": {"instanceSelections": {"a": {"machineTypes": ["n1-standard-2"]}}},
+                "instanceProperties": properties(labels={"a": "b"}), "locationPolicy": {"locations": {"zones/us-east1-c": {"preference": "ALLOW"}}},
+                "namePattern": "NAME-x-#", "perInstanceProperties": {"NAME-x": {"hostname": "vm.example.com"}},
+                "sourceInstanceTemplate": "global/instanceTemplates/labelled"},
+        beside={"perInstanceProperties": {"namePattern": None}, "sourceInstanceTemplate": {"instanceProperties": {}}},
+        shown={"instanceFlexibilityPolicy": "n1-standard-2", "instanceProperties": {"labels": {"a": "b"}}, "locationPolicy": "us-east1-c",
+               "namePattern": lambda name: name.endswith("-x-1"), "sourceInstanceTemplate": {"of": "a-template"}},
+        not_shown={"minCount": "it says when the creation fails"},
     ),
     Kind(
         name="network",
@@ -351,6 +430,22 @@ KINDS: Final = [
                **dict.fromkeys(
                    ("snapshotEncryptionKey", "sourceDiskEncryptionKey", "sourceInstantSnapshotEncryptionKey"), HASHED)},
         not_shown={"guestFlush": INPUT_ONLY, "labelFingerprint": COMPUTED, "params": INPUT_ONLY},
+    ),
+    *(
+        Kind(
+            name=name,
+            schema="Snapshot",
+            send=send,
+            values={"snapshotEncryptionKey": KEY, "sourceDisk": DISK, "sourceDiskEncryptionKey": KEY,
+                    "sourceInstantSnapshotEncryptionKey": KEY, "storageLocations": ["eu"]},
+            shown=dict.fromkeys(
+                ("snapshotEncryptionKey", "sourceDiskEncryptionKey", "sourceInstantSnapshotEncryptionKey"), HASHED),
+            not_shown={"guestFlush": INPUT_ONLY, "labelFingerprint": COMPUTED, "params": INPUT_ONLY, "sourceDisk": "the URL says it"},
+        )
+        for name, send in (
+            ("snapshot of a disk", _snapshot_of(f"zones/{ZONE}/disks", {})),
+            ("snapshot of a regional disk", _snapshot_of("regions/us-east1/disks", {"replicaZones": [f"zones/us-east1-{letter}" for letter in "bc"]})),
+        )
     ),
     Kind(
         name="bucket",
@@ -417,6 +512,15 @@ KINDS: Final = [
         ),
     ),
     Kind(
+        name="message",
+        api="pubsub.v1",
+        schema="PubsubMessage",
+        send=_message,
+        base={"data": "eA=="},
+        values={"data": "eQ=="},
+        not_shown=dict.fromkeys(("messageId", "publishTime"), BY_GOOGLE),
+    ),
+    Kind(
         name="SSH key",
         api="oslogin.v1",
         schema="SshPublicKey",
@@ -473,6 +577,8 @@ def prepare(http: Any) -> None:
     http.post(f"{BASE}/global/machineImages", json={"name": "golden", "sourceInstance": VM})
     http.post(f"{BASE}/global/snapshots", json={"name": "s", "sourceDisk": DISK})
     http.post(f"{BASE}/global/networks", json={"name": "vpc", "autoCreateSubnetworks": False})
+    labelled = {"name": "labelled", "properties": properties(labels={"of": "a-template"})}
+    http.post(f"{BASE}/global/instanceTemplates", json=labelled)
 
 
 def body_with(kind: Kind, field: str, value: Any) -> Json:

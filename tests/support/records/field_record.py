@@ -18,6 +18,7 @@ from generate.emulator_record import KEPT, NOT_SHOWN, REFUSED, TAKEN, Row, write
 from records.field_kinds import (
     BASE,
     CRYPTO_KEY,
+    KEY,
     KINDS,
     POLICY,
     TOPIC,
@@ -51,7 +52,7 @@ _FOLLOWS: Final = frozenset(
     }
 )
 """What changes with any change, whatever it is."""
-_CONDITIONS: Final = frozenset({"fingerprint", "labelFingerprint", "name", "source"})
+_CONDITIONS: Final = frozenset({"disks", "fingerprint", "instanceEncryptionKey", "labelFingerprint", "name", "source"})
 """Fields with which a request is only accepted if they have the value that they have in every request of the method."""
 _INSERTIONS: Final = {
     "disk": ("compute.disks.insert", ""),
@@ -64,16 +65,21 @@ _INSERTIONS: Final = {
     "interface of a template": ("compute.instanceTemplates.insert", "properties.networkInterfaces[]."),
     "scheduling of a template": ("compute.instanceTemplates.insert", "properties.scheduling."),
     "instance": ("compute.instances.insert", ""),
+    "instance of a bulk creation": ("compute.instances.bulkInsert", "instanceProperties."),
+    "bulk creation": ("compute.regionInstances.bulkInsert", ""),
     "network": ("compute.networks.insert", ""),
     "subnetwork": ("compute.subnetworks.insert", ""),
     "firewall rule": ("compute.firewalls.insert", ""),
     "address": ("compute.addresses.insert", ""),
     "snapshot": ("compute.snapshots.insert", ""),
+    "snapshot of a disk": ("compute.disks.createSnapshot", ""),
+    "snapshot of a regional disk": ("compute.regionDisks.createSnapshot", ""),
     "bucket": ("storage.buckets.insert", ""),
     "object": ("storage.objects.insert", ""),
     "notification": ("storage.notifications.insert", ""),
     "topic": ("pubsub.projects.topics.create", ""),
     "subscription": ("pubsub.projects.subscriptions.create", ""),
+    "message": ("pubsub.projects.topics.publish", "messages[]."),
     "SSH key": ("oslogin.users.sshPublicKeys.create", ""),
 }
 """The methods that insert the kinds, and where in the request the fields of the kind are."""
@@ -266,6 +272,20 @@ def _subnetwork(http: Any) -> str:
 def _rule(read: Json, _made: str) -> Json:
     """What every firewall rule needs."""
     return {"name": read["name"], "allowed": read["allowed"]}
+
+
+_PROTECTED: Final = {**_VM, "disks": [{**_VM["disks"][0], "diskEncryptionKey": KEY}], "instanceEncryptionKey": KEY}
+_WANTED: Final = {
+    "instanceFlexibilityPolicy": {"instanceSelections": {"a": {"machineTypes": ["e2-small"]}}},
+    "instanceProperties": {"scheduling": {"provisioningModel": "SPOT"}},
+    "size": 2,
+}
+
+
+def _keys(_read: Json, made: str) -> Json:
+    """The key without which a protected instance does not run."""
+    disk = f"zones/{ZONE}/disks/{made.rpartition('/')[2]}"
+    return {"disks": [{"source": disk, "diskEncryptionKey": KEY}]}
 
 
 _CHANGES_OF_STORAGE: Final = (("patch", "PATCH"), ("update", "PUT"))
@@ -520,6 +540,53 @@ CHANGES: Final = [
         "subnetworks.expandIpCidrRange", _subnetwork, "{made}/expandIpCidrRange", values={"ipCidrRange": "10.77.0.0/20"}
     ),
     Change(method="compute.resourcePolicies.insert", **_named("regions/us-east1/resourcePolicies")),
+    _of_instance(
+        "resume",
+        _made(f"zones/{ZONE}/instances", _PROTECTED, "suspend"),
+        base=lambda read, made: {**_keys(read, made), "instanceEncryptionKey": KEY},
+        part=_itself,
+    ),
+    _of_instance(
+        "startWithEncryptionKey", _made(f"zones/{ZONE}/instances", _PROTECTED, "stop"), base=_keys, part=_itself
+    ),
+    Change(
+        method="compute.advice.capacity",
+        make=_nothing,
+        url=f"{BASE}/regions/us-east1/advice/capacity",
+        base=lambda _, __: _WANTED,
+        values=_WANTED | {"distributionPolicy": {"targetShape": "BALANCED"}},
+    ),
+    *(
+        Change(
+            method=f"pubsub.projects.{kind}s.testIamPermissions",
+            api="pubsub.v1",
+            make=make,
+            url="{made}:testIamPermissions",
+            values={"permissions": [f"pubsub.{kind}s.get"]},
+        )
+        for kind, make in (("topic", _TOPIC), ("subscription", _SUBSCRIPTION))
+    ),
+    *(
+        Change(
+            method=f"pubsub.projects.subscriptions.{verb}",
+            api="pubsub.v1",
+            make=_SUBSCRIPTION,
+            url=f"{{made}}:{verb}",
+            base=lambda _, __, base=base: base,
+        )
+        for verb, base in (
+            ("acknowledge", {"ackIds": ["id"]}),
+            ("modifyAckDeadline", {"ackIds": ["id"]}),
+            ("pull", {"maxMessages": 1, "returnImmediately": True}),
+        )
+    ),
+    Change(
+        method="iamcredentials.projects.serviceAccounts.generateIdToken",
+        api="iamcredentials.v1",
+        make=_nothing,
+        url="/v1/projects/-/serviceAccounts/signer@example.iam.gserviceaccount.com:generateIdToken",
+        base=lambda _, __: {"audience": "me"},
+    ),
     Change(method="compute.reservations.insert", **_named(f"zones/{ZONE}/reservations", specificReservation=_RESERVED)),
 ]
 """The methods that are observed, besides insertions."""
@@ -567,8 +634,8 @@ def _settled(http: Any, change: Change) -> str:
 
 
 def _read(http: Any, change: Change, made: str) -> Json:
-    answer = http.get(change.read.format(made=made))
-    return dict(answer.json()) if answer.is_success else {}
+    answer = http.get(change.read.format(made=made)) if change.read else None
+    return dict(answer.json()) if answer is not None and answer.is_success else {}
 
 
 def _send(http: Any, change: Change, made: str, field: str = "", value: Any = None) -> int:

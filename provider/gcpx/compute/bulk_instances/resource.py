@@ -101,6 +101,10 @@ if TYPE_CHECKING:
     from gcpx.compute.value_types import BulkInstancesQueryValues, BulkInstancesValues
 
 
+_BEING_MADE: Final = frozenset({"PROVISIONING", "STAGING"})
+"""The statuses of a member that a refresh may have found while its creation went on."""
+
+
 _ID: Final = re.compile(
     r"projects/(?P<project>[^/]+)/regions/(?P<region>[^/]+)/"
     r"(?:bulkInstances/(?P<tracked>[^/]+)|(?P<found_by>labels/[^/]+=[^/]*|namePattern/[^/]+))"
@@ -285,7 +289,8 @@ class BulkInstances(InProject, Growing, Announcing):
 
     def settle(self, context: Context, resource_id: str) -> None:
         """Wait for instances that interrupted creations and updates are still creating."""
-        known = {item.get("id") for item in fleet_values(context.prior).get("members") or ()}
+        members = fleet_values(context.prior).get("members") or ()
+        known = {item.get("id") for item in members if item.get("status") not in _BEING_MADE}
 
         def is_shown(outcome: Outcome) -> bool:
             fleet = self._parse(resource_id)
