@@ -10,7 +10,7 @@ from importlib.metadata import version
 
 from gcpx_emulator import run
 from gcpx_emulator.core.store import Store
-from gcpx_emulator.server import LOOPBACK, listen, port_problem, serve
+from gcpx_emulator.server import LOOPBACK, listen, port_problem
 
 _MISUSE = 2
 """The exit code of argparse for wrong options."""
@@ -38,8 +38,11 @@ def main() -> None:
     parser.add_argument("--strict", action="store_true", help=unknown)
     parser.add_argument("--version", action="version", version=f"gcpx-emulator {version('gcpx-emulator')}")
     options = parser.parse_args()
-    store = _read(options.data)
-    serve(_open(options.host, options.port), store, options.latency, options.allow_host, strict=options.strict)
+    store, listener = _read(options.data), _open(options.host, options.port)
+    # Not before: help and errors need none of this.
+    from gcpx_emulator.serving import serve  # noqa: PLC0415
+
+    serve(listener, store, options.latency, options.allow_host, strict=options.strict)
 
 
 def _read(file: str) -> Store:

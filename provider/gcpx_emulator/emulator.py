@@ -19,6 +19,7 @@ from gcpx_emulator.core.store import Store
 from gcpx_emulator.core.uploads import Uploads
 from gcpx_emulator.pubsub.delivery import Pusher
 from gcpx_emulator.pubsub.messages import TopicPublisher
+from gcpx_emulator.pubsub.streaming import Changes
 
 
 @attrs.define
@@ -37,6 +38,7 @@ class Emulator:
     faults: Faults = attrs.Factory(Faults)
     requests: RequestLog = attrs.Factory(RequestLog)
     uploads: Uploads = attrs.Factory(Uploads)
+    changes: Changes = attrs.Factory(Changes)
     operations: Operations = attrs.field(init=False)
     rates: Rates = attrs.field(init=False)
     signer: Signer = attrs.field(init=False)
@@ -52,7 +54,7 @@ class Emulator:
             store=self.store,
             operations=self.operations,
             signer=self.signer,
-            publisher=TopicPublisher(self.store, self.now, self.pusher.wake),
+            publisher=TopicPublisher(self.store, self.now, self.deliver_due),
             now=self.now,
         )
         self.operations.timers.append(functools.partial(end_expired_runs, self.cloud))
@@ -61,11 +63,16 @@ class Emulator:
         """Return the time in seconds since 1970."""
         return self.clock.now()
 
+    def deliver_due(self) -> None:
+        """Push the messages that are due, and send them to the streams of subscribers."""
+        self.pusher.wake()
+        self.changes.tell()
+
     def advance(self, seconds: float) -> None:
         """Advance the clock, and do what is due by then: run limits, redelivery of pushes, expiry."""
         self.clock.advance(seconds)
         self.operations.settle()
-        self.pusher.wake()
+        self.deliver_due()
 
     def reset(self) -> None:
         """Delete everything but the signing keys, and show the machine's time again."""
@@ -75,3 +82,4 @@ class Emulator:
         self.rates.set(b"")
         self.requests.clear()
         self.pusher.reset()
+        self.changes.tell()

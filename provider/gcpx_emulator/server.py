@@ -1,15 +1,9 @@
-"""Serving an emulator until it is interrupted."""
+"""Ports of this machine, on which emulators listen."""
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import socket
-from collections.abc import Collection
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from gcpx_emulator.core.store import Store
+from typing import Final
 
 LOOPBACK: Final = "127.0.0.1"
 
@@ -31,37 +25,3 @@ def listen(port: int = 0, host: str = LOOPBACK) -> socket.socket:
 def port_problem(error: OSError | OverflowError) -> str | None:
     """Say why `listen` could not open a port."""
     return error.strerror if isinstance(error, OSError) else "a port is 0 to 65535"
-
-
-def serve(
-    listener: socket.socket, store: Store, latency: float, hosts: Collection[str] = (), *, strict: bool = False
-) -> None:
-    """Print the address, in one line on stdout, and serve.
-
-    `latency` is the duration of operations in seconds; `hosts` are more names by which clients may call the emulator;
-    `strict` refuses unknown names in all bodies.
-    """
-    # Not before: the command also prints its help and its errors, for which it needs none of this.
-    import uvicorn  # noqa: PLC0415
-
-    from gcpx_emulator.app import application  # noqa: PLC0415
-    from gcpx_emulator.emulator import Emulator  # noqa: PLC0415
-
-    emulator = Emulator(store, strict=strict)
-    emulator.operations.latency = latency
-    host, port = listener.getsockname()
-    print(f"listening on http://{host}:{port}", flush=True)  # noqa: T201 - programs read it
-    config = uvicorn.Config(
-        application(emulator, hosts),
-        log_level="critical",
-        access_log=False,
-        lifespan="off",
-        timeout_graceful_shutdown=1,
-    )
-
-    async def run() -> None:
-        emulator.pusher.wake()  # messages that were still waiting when the emulator last stopped
-        await uvicorn.Server(config).serve(sockets=[listener])
-
-    with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(run())
