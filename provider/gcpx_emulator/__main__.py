@@ -12,7 +12,7 @@ from typing import NoReturn
 from gcpx_emulator import run
 from gcpx_emulator.core.store import Store
 from gcpx_emulator.seeding import HELP, Seed, SeedError
-from gcpx_emulator.server import LOOPBACK, listen, port_problem, serve
+from gcpx_emulator.server import LOOPBACK, listen, port_problem
 
 _MISUSE = 2
 """The exit code of argparse for wrong options."""
@@ -45,6 +45,9 @@ def main() -> None:
     seed = _seed(options.seed)
     store = _read(options.data)
     listener = _open(options.host, options.port)
+    # Not before: help and errors need none of this.
+    from gcpx_emulator.serving import serve  # noqa: PLC0415
+
     try:
         serve(*(listener, store, options.latency, options.allow_host, seed), strict=options.strict, logs=options.log)
     except SeedError as error:

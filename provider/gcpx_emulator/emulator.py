@@ -20,6 +20,7 @@ from gcpx_emulator.core.store import Store
 from gcpx_emulator.core.uploads import Uploads
 from gcpx_emulator.pubsub.delivery import Pusher
 from gcpx_emulator.pubsub.messages import TopicPublisher
+from gcpx_emulator.pubsub.streaming import Changes
 
 _CLOCK: Final = "clock/all"
 """The path of the clock's advance in the store."""
@@ -41,6 +42,7 @@ class Emulator:
     faults: Faults = attrs.Factory(Faults)
     requests: RequestLog = attrs.Factory(RequestLog)
     uploads: Uploads = attrs.Factory(Uploads)
+    changes: Changes = attrs.Factory(Changes)
     operations: Operations = attrs.field(init=False)
     rates: Rates = attrs.field(init=False)
     signer: Signer = attrs.field(init=False)
@@ -56,7 +58,7 @@ class Emulator:
             store=self.store,
             operations=self.operations,
             signer=self.signer,
-            publisher=TopicPublisher(self.store, self.now, self.pusher.wake),
+            publisher=TopicPublisher(self.store, self.now, self.deliver_due),
             now=self.now,
         )
         self._restore_clock()
@@ -66,13 +68,18 @@ class Emulator:
         """Return the time in seconds since 1970."""
         return self.clock.now()
 
+    def deliver_due(self) -> None:
+        """Push the messages that are due, and send them to the streams of subscribers."""
+        self.pusher.wake()
+        self.changes.tell()
+
     def advance(self, seconds: float) -> None:
         """Advance the clock, and do what is due by then: run limits, redelivery of pushes, expiry."""
         self.clock.advance(seconds)
         with self.store.transaction():
             self.store.put(_CLOCK, {"ahead": self.clock.ahead})
             self.operations.settle()
-        self.pusher.wake()
+        self.deliver_due()
 
     def load(self, state: bytes) -> None:
         """Replace the resources, operations and settings, and the advance of the clock, by those of a saved state.
@@ -96,3 +103,4 @@ class Emulator:
         self.rates.set(b"")
         self.requests.clear()
         self.pusher.reset()
+        self.changes.tell()

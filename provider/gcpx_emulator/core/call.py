@@ -30,8 +30,8 @@ class Publisher(Protocol):
         """Publish messages with the maximum number of deliveries to their subscription's dead letter topic."""
         ...
 
-    def push_due(self) -> None:
-        """Start to push due messages; called after messages or subscriptions have changed."""
+    def deliver_due(self) -> None:
+        """Start to deliver due messages; called after messages or subscriptions have changed."""
         ...
 
 

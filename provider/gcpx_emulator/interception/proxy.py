@@ -16,10 +16,10 @@ from urllib.request import getproxies, proxy_bypass_environment  # type: ignore[
 import attrs
 
 from gcpx_emulator.interception.hosts import is_of_google
+from gcpx_emulator.relay import copy
 from gcpx_emulator.server import LOOPBACK, listen
 
 _CONNECTED: Final = b"HTTP/1.1 200 Connection established\r\n\r\n"
-_CHUNK: Final = 65_536
 _PORTS: Final = {"http": 80, "https": 443}
 _HOP_BY_HOP: Final = (b"connection:", b"proxy-connection:", b"proxy-authorization:", b"keep-alive:")
 """Headers that are for the proxy alone."""
@@ -89,7 +89,7 @@ class Proxy:
                 writer.write(b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: %d\r\n\r\n%b" % (len(words), words))
                 return
             with contextlib.closing(there[1]):
-                await asyncio.gather(_copy(reader, there[1]), _copy(there[0], writer))
+                await asyncio.gather(copy(reader, there[1]), copy(there[0], writer))
 
     async def _connected(self, request: _Request, writer: asyncio.StreamWriter) -> Streams:
         """Connect to the emulator, to the next proxy or to the host, and send there what is for it."""
@@ -109,16 +109,6 @@ class Proxy:
         else:
             writer.write(_CONNECTED)
         return there
-
-
-async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Copy bytes until their end; a connection that breaks ends them, too."""
-    with contextlib.suppress(OSError):
-        while data := await reader.read(_CHUNK):
-            writer.write(data)
-            await writer.drain()
-        if writer.can_write_eof():
-            writer.write_eof()
 
 
 @contextmanager

@@ -5,12 +5,12 @@ from __future__ import annotations
 import base64
 import itertools
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Final
 
 import attrs
 
-from gcpx_emulator.core.call import Call, handles
+from gcpx_emulator.core.call import Call, Cloud, handles
 from gcpx_emulator.core.clock import timestamp
 from gcpx_emulator.core.errors import ApiError
 from gcpx_emulator.core.iam import has_role
@@ -24,8 +24,10 @@ from gcpx_emulator.pubsub.topics_and_subscriptions import (
     all_subscriptions,
     check_deadline,
     policy_path,
+    read,
     read_subscription,
     read_topic,
+    subscription_name,
     subscriptions_of,
 )
 
@@ -38,12 +40,12 @@ class TopicPublisher:
 
     Attributes:
         now: gives the time, in seconds since 1970.
-        push_due: starts to push the messages that are due.
+        deliver_due: starts to deliver the messages that are due.
     """
 
     store: Store
     now: Callable[[], float]
-    push_due: Callable[[], None]
+    deliver_due: Callable[[], None]
 
     def may_publish(self, topic: str, account: str) -> bool:
         """Return whether a topic exists and the service account with this e-mail address may publish to it.
@@ -60,7 +62,7 @@ class TopicPublisher:
     def publish(self, topic: str, messages: Iterable[Json]) -> list[str]:
         """Put messages in every subscription of a topic; return the messages' IDs."""
         message_ids = [self._add(topic, message) for message in messages]
-        self.push_due()
+        self.deliver_due()
         return message_ids
 
     def _add(self, topic: str, message: Json) -> str:
@@ -123,9 +125,9 @@ def decoded_data(message: Json) -> bytes:
     return base64.b64decode(data + "=" * (-len(data) % 4))
 
 
-def undelivered(store: Store, subscription: str) -> list[tuple[str, Json]]:
-    """Return a subscription's undelivered messages with their paths, oldest first."""
-    return list(store.scan([f"{subscription}/messages"]))
+def undelivered(store: Store, subscription: str) -> Iterator[tuple[str, Json]]:
+    """Yield a subscription's undelivered messages with their paths, oldest first; they may be changed meanwhile."""
+    return store.scan([f"{subscription}/messages"])
 
 
 _LARGEST: Final = 10_000_000
@@ -151,27 +153,27 @@ def publish(call: Call) -> Json:
 @handles("pubsub.projects.subscriptions.pull")
 def pull(call: Call) -> Json:
     """Lease messages until the subscription's acknowledgement deadline."""
-    subscription, most = read_subscription(call), int(call.body.get("maxMessages") or 0)
-    if subscription["pushConfig"].get("pushEndpoint"):
-        raise ApiError(400, "This method is not supported for this subscription type.", "failedPrecondition")
+    subscription, most = read_pulled(call.store, subscription_name(call)), int(call.body.get("maxMessages") or 0)
     if most < 1:
         raise ApiError(400, "max_messages must be at least 1.")
-    now = call.cloud.now()
     call.cloud.publisher.forward_dead_letters()
-    received = []
-    for path, entry in itertools.islice(_due(call.store, subscription, now), most):
-        lease = {"due": now + subscription["ackDeadlineSeconds"], "ackId": uuid.uuid4().hex}
-        leased = entry | lease | {"attempt": entry["attempt"] + 1}
-        call.store.put(path, leased)
-        attempt = {"deliveryAttempt": leased["attempt"]} if subscription.get("deadLetterPolicy") else {}
-        received.append({"ackId": leased["ackId"], "message": leased["message"], **attempt})
+    due = due_messages(subscription, undelivered(call.store, subscription["name"]), call.cloud.now())
+    received = leased(call.cloud, subscription, itertools.islice(due, most), subscription["ackDeadlineSeconds"])
     return {"receivedMessages": received} if received else {}
 
 
-def _due(store: Store, subscription: Json, now: float) -> Iterator[tuple[str, Json]]:
-    """Yield the messages that can be leased, with their paths; a message waits for earlier ones of its ordering key."""
+def read_pulled(store: Store, name: str) -> Json:
+    """Read a subscription, which must exist and have no push endpoint."""
+    subscription = read(store, name)
+    if subscription["pushConfig"].get("pushEndpoint"):
+        raise ApiError(400, "This method is not supported for this subscription type.", "failedPrecondition")
+    return subscription
+
+
+def due_messages(subscription: Json, queued: Iterable[tuple[str, Json]], now: float) -> Iterator[tuple[str, Json]]:
+    """Yield the queued messages that can be leased; a message waits for earlier ones of its ordering key."""
     waiting = set()
-    for path, entry in undelivered(store, subscription["name"]):
+    for path, entry in queued:
         key = ordering_key(subscription, entry)
         if entry["due"] > now or key in waiting:
             waiting.update([key] if key else [])
@@ -179,43 +181,81 @@ def _due(store: Store, subscription: Json, now: float) -> Iterator[tuple[str, Js
             yield path, entry
 
 
-def _leased(call: Call) -> list[tuple[str, Json]]:
-    """Find the messages whose leases a call names, with their paths."""
-    subscription, ack_ids = read_subscription(call), set(call.body.get("ackIds") or ())
+def leased(cloud: Cloud, subscription: Json, messages: Iterable[tuple[str, Json]], seconds: int) -> list[Json]:
+    """Lease messages for some seconds; return them as a subscriber receives them."""
+    received = []
+    for path, entry in messages:
+        lease = {"due": cloud.now() + seconds, "ackId": f"{entry['message']['messageId']}-{uuid.uuid4().hex}"}
+        kept = entry | lease | {"attempt": entry["attempt"] + 1}
+        cloud.store.put(path, kept)
+        attempt = {"deliveryAttempt": kept["attempt"]} if subscription.get("deadLetterPolicy") else {}
+        received.append({"ackId": kept["ackId"], "message": kept["message"], **attempt})
+    return received
+
+
+def messages_of(store: Store, subscription: Json, ack_ids: Iterable[str]) -> list[tuple[str, Json]]:
+    """Find the messages that were last leased under these IDs, with their paths."""
+    paths = [
+        (f"{subscription['name']}/messages/{ack_id.partition('-')[0]}", ack_id) for ack_id in dict.fromkeys(ack_ids)
+    ]
+    found = [(path, store.get(path), ack_id) for path, ack_id in paths]
+    return [(path, entry) for path, entry, ack_id in found if entry is not None and entry["ackId"] == ack_id]
+
+
+def _ack_ids(call: Call) -> list[str]:
+    """Return the IDs of the leases that a call names."""
+    ack_ids = call.body.get("ackIds") or []
     if not ack_ids:
         raise ApiError(400, "No ack ids specified.")
-    return [item for item in undelivered(call.store, subscription["name"]) if item[1]["ackId"] in ack_ids]
+    return list(ack_ids)
 
 
 @handles("pubsub.projects.subscriptions.acknowledge")
 def acknowledge(call: Call) -> Json:
     """Delete messages that were handled; unknown IDs are ignored."""
-    for path, _ in _leased(call):
-        call.store.delete(path)
+    subscription = read_subscription(call)
+    finish(call.cloud, subscription, _ack_ids(call))
     return {}
 
 
-def _end_later_leases(call: Call, refused: dict[str, Json]) -> None:
-    """End the leases of messages with an earlier, refused message of their ordering key, to deliver them after it."""
-    subscription, keys = read_subscription(call), set()
-    for path, entry in undelivered(call.store, subscription["name"]):
-        key = ordering_key(subscription, entry)
-        if key and path in refused:
-            keys.add(key)
-        elif key in keys:
-            call.store.put(path, entry | {"due": call.cloud.now()})
+def finish(cloud: Cloud, subscription: Json, ack_ids: Iterable[str]) -> None:
+    """Delete the messages that were leased under these IDs."""
+    for path, _ in messages_of(cloud.store, subscription, ack_ids):
+        cloud.store.delete(path)
+    cloud.publisher.deliver_due()  # the next messages of their ordering keys
 
 
 @handles("pubsub.projects.subscriptions.modifyAckDeadline")
 def modify_ack_deadline(call: Call) -> Json:
     """Extend leases; 0 seconds ends them."""
     seconds = int(call.body.get("ackDeadlineSeconds") or 0)
-    check_deadline(seconds, LEASES)
-    leased = _leased(call)
-    for path, entry in leased:
-        call.store.put(path, entry | {"due": call.cloud.now() + seconds})
-    if seconds == 0:
-        _end_later_leases(call, dict(leased))
-        call.cloud.publisher.forward_dead_letters()
-    call.cloud.publisher.push_due()
+    subscription = read_subscription(call)
+    extend(call.cloud, subscription, dict.fromkeys(_ack_ids(call), seconds))
     return {}
+
+
+def extend(cloud: Cloud, subscription: Json, seconds: Mapping[str, int]) -> None:
+    """Let leases end so many seconds from now, given by their IDs; with 0, the messages are delivered again."""
+    for deadline in set(seconds.values()):
+        check_deadline(deadline, LEASES)
+    found = messages_of(cloud.store, subscription, seconds)
+    for path, entry in found:
+        cloud.store.put(path, entry | {"due": cloud.now() + seconds[entry["ackId"]]})
+    refused = {path for path, entry in found if seconds[entry["ackId"]] == 0}
+    if refused:
+        _end_later_leases(cloud, subscription, refused)
+        cloud.publisher.forward_dead_letters()
+    cloud.publisher.deliver_due()
+
+
+def _end_later_leases(cloud: Cloud, subscription: Json, refused: Collection[str]) -> None:
+    """End the leases of messages with an earlier, refused message of their ordering key, to deliver them after it."""
+    if not subscription.get("enableMessageOrdering"):
+        return
+    keys = set()
+    for path, entry in undelivered(cloud.store, subscription["name"]):
+        key = ordering_key(subscription, entry)
+        if key and path in refused:
+            keys.add(key)
+        elif key in keys:
+            cloud.store.put(path, entry | {"due": cloud.now()})

@@ -217,6 +217,7 @@ def list_subscriptions_of_topic(call: Call) -> Json:
 
 
 _TOPIC: Final = re.compile(r"projects/[^/]+/topics/[^/]+")
+SUBSCRIPTION: Final = re.compile(r"projects/[^/]+/subscriptions/[^/]+")
 _NOT_EMULATED: Final = ("bigqueryConfig", "bigtableConfig", "cloudStorageConfig", "detached", "messageTransforms")
 _DEFAULTS: Final[Json] = {
     "ackDeadlineSeconds": 10,
@@ -225,7 +226,8 @@ _DEFAULTS: Final[Json] = {
     "state": "ACTIVE",
     "expirationPolicy": {"ttl": "2678400s"},
 }
-_ACK_DEADLINES: Final = range(10, 601)
+ACK_DEADLINES: Final = range(10, 601)
+"""The deadlines of subscriptions and streams, in seconds."""
 _DELIVERIES: Final = range(5, 101)
 """The bounds of a dead letter policy's number of deliveries; the first is the default."""
 
@@ -249,7 +251,7 @@ def create_subscription(call: Call) -> Json:
     read(call.store, call.body["topic"])
     message_filter(call.body.get("filter") or "")
     subscription = create(call.store, subscription_name(call), {**_DEFAULTS, **_checked(call, call.body)})
-    call.cloud.publisher.push_due()
+    call.cloud.publisher.deliver_due()
     return _changed(subscription)
 
 
@@ -265,8 +267,8 @@ def _checked(call: Call, body: Json) -> Json:
     for name in _NOT_EMULATED:
         if body.get(name):
             raise ApiError(501, f"subscriptions with {name} are not emulated")
-    deadline = int(body.get("ackDeadlineSeconds") or _ACK_DEADLINES.start)
-    check_deadline(deadline, _ACK_DEADLINES)
+    deadline = int(body.get("ackDeadlineSeconds") or ACK_DEADLINES.start)
+    check_deadline(deadline, ACK_DEADLINES)
     check_durations(body)
     config = body.get("pushConfig") or {}
     check_push_config(config)
@@ -291,7 +293,7 @@ def patch_subscription(call: Call) -> Json:
     """Change the fields in the update mask; omitted ones get their defaults."""
     change = call.body.get("subscription") or {}
     patched = patch(call, "Subscription", read_subscription(call), {**_DEFAULTS, **_checked(call, change)})
-    call.cloud.publisher.push_due()
+    call.cloud.publisher.deliver_due()
     return _changed(patched)
 
 
@@ -301,7 +303,7 @@ def modify_push_config(call: Call) -> Json:
     subscription, config = read_subscription(call), call.body.get("pushConfig") or {}
     check_push_config(config)
     call.store.put(subscription["name"], subscription | {"pushConfig": config})
-    call.cloud.publisher.push_due()
+    call.cloud.publisher.deliver_due()
     return {}
 
 
@@ -313,4 +315,5 @@ def delete_subscription(call: Call) -> Json:
         call.store.delete(path)
     call.store.delete(policy_path(name))
     call.store.delete(name)
+    call.cloud.publisher.deliver_due()
     return {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 import socket
 import ssl
 import tempfile
@@ -12,18 +11,18 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-import uvicorn
 from starlette.types import ASGIApp
 
 from gcpx_emulator.app import DEFAULT_PROJECT, application
 from gcpx_emulator.emulator import Emulator
+from gcpx_emulator.grpc_apis.connections import Grpc
 from gcpx_emulator.interception.authority import Authority
 from gcpx_emulator.interception.environment import environment
-from gcpx_emulator.interception.grpc import Chosen
 from gcpx_emulator.interception.hosts import is_served, is_served_without_tls
 from gcpx_emulator.interception.proxy import Proxy, proxying
 from gcpx_emulator.interception.refusal import Refusal
 from gcpx_emulator.server import LOOPBACK, listen, port_problem
+from gcpx_emulator.serving import Server
 from gcpx_emulator.testing.control import EmulatorError
 from gcpx_emulator.testing.running_emulator import RunningEmulator
 
@@ -38,7 +37,8 @@ def running(port: int = 0, project: str = DEFAULT_PROJECT, *, strict: bool = Fal
     Raises:
         EmulatorError: if the port cannot be opened.
     """
-    with serving(application(Emulator(strict=strict), project=project), _opened(port)) as host:
+    emulator = Emulator(strict=strict)
+    with serving(application(emulator, project=project), _opened(port), Grpc(emulator)) as host:
         yield RunningEmulator(host, project)
 
 
@@ -55,7 +55,8 @@ def intercepting(port: int = 0, project: str = DEFAULT_PROJECT, *, strict: bool 
         authority, opened = Authority(folder), listen()
         app = application(emulator, is_served, project)
         plain, secure = Refusal(app, is_served_without_tls), Refusal(app, is_served)
-        host = during.enter_context(serving(plain, _opened(port), (secure, opened, authority.context())))
+        certified = secure, opened, authority.context()
+        host = during.enter_context(serving(plain, _opened(port), Grpc(emulator), certified))
         google = opened.getsockname()[1]
         proxy = during.enter_context(proxying(Proxy(int(host.rpartition(":")[2]), google)))
         variables = environment(host, f"{LOOPBACK}:{google}", proxy, project, authority.certificate, folder)
@@ -72,15 +73,19 @@ def _opened(port: int) -> socket.socket:
 
 @contextmanager
 def serving(
-    app: ASGIApp, listener: socket.socket, secure: tuple[ASGIApp, socket.socket, ssl.SSLContext] | None = None
+    app: ASGIApp,
+    listener: socket.socket,
+    grpc: Grpc | None = None,
+    secure: tuple[ASGIApp, socket.socket, ssl.SSLContext] | None = None,
 ) -> Iterator[str]:
     """Serve an application in a thread during the block; yields its host and port.
 
-    `secure` is served in the same thread with TLS, as both applications may have one emulator.
+    With `grpc`, calls by gRPC are answered, too. `secure` is served in the same thread with TLS, as both applications
+    may have one emulator.
     """
-    served = [(_server(app), listener)]
+    served = [(Server(app, grpc), listener)]
     if secure is not None:
-        served.append((_server(secure[0], secure[2]), secure[1]))
+        served.append((Server(secure[0], grpc, secure[2]), secure[1]))
 
     async def serve() -> None:
         await asyncio.gather(*(server.serve(sockets=[opened]) for server, opened in served))
@@ -95,13 +100,3 @@ def serving(
         thread.join()
         for _, opened in served:
             opened.close()
-
-
-def _server(app: ASGIApp, context: ssl.SSLContext | None = None) -> uvicorn.Server:
-    config = uvicorn.Config(app, log_level="critical", lifespan="off", timeout_graceful_shutdown=1)
-    config.load()
-    if context is not None:
-        config.ssl = context
-        http = config.http_protocol_class
-        config.http_protocol_class = functools.partial(Chosen, http)  # type: ignore[assignment]
-    return uvicorn.Server(config)

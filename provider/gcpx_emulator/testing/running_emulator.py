@@ -47,8 +47,8 @@ class RunningEmulator:
     def environment(self) -> dict[str, str]:
         """The environment variables with which gcpx and Google's clients call the emulator.
 
-        `PUBSUB_EMULATOR_HOST` is not among them, because Google's clients then speak gRPC, which the emulator does not;
-        see `client`. `NO_PROXY` and `no_proxy` have the emulator's host besides those of this process.
+        `NO_PROXY` and `no_proxy` have the emulator's host besides those of this process. `PUBSUB_EMULATOR_HOST` is not
+        among the variables if clients call Google's own addresses: with it, those for Python cannot use REST.
         """
         return {
             "GCPX_EMULATOR_HOST": self.host,
@@ -56,7 +56,7 @@ class RunningEmulator:
             "GOOGLE_PROJECT": self.project,
             "GOOGLE_CLOUD_PROJECT": self.project,
             **dict.fromkeys(_NO_PROXY, self._without_proxy),
-            **self.interception,
+            **(self.interception or {"PUBSUB_EMULATOR_HOST": self.host}),
         }
 
     @property

@@ -93,12 +93,14 @@ for client in (requests, httpx, direct):
         print([answer.status_code, answer.json()["error"]["message"]])
 """
 GRPC = """
-from google.api_core.exceptions import GoogleAPICallError
+import grpc
+from google.api_core.grpc_helpers import create_channel
 from google.pubsub_v1 import PublisherClient
+print([PublisherClient().create_topic(name="projects/demo-project/topics/made").name])
 try:
-    PublisherClient().create_topic(name="projects/demo-project/topics/made")
-except GoogleAPICallError as error:
-    print([error.grpc_status_code.name, error.message])
+    create_channel("storage.googleapis.com:443").unary_unary("/google.storage.v2.Storage/GetBucket")(b"")
+except grpc.RpcError as error:
+    print([error.code().name])
 """
 NODE = """
 require("https").get("https://compute.googleapis.com/compute/v1/projects/p/zones/us-east1-b", async (answer) => {
@@ -176,8 +178,8 @@ def test_other_hosts_of_google_are_refused_with_the_reason():
     assert _printed(OTHERS) == [refused, *[refused, plain] * 3]
 
 
-def test_a_call_by_grpc_is_refused_at_once():
-    assert _printed(GRPC) == [["UNIMPLEMENTED", "gcpx-emulator does not emulate gRPC, use the client with REST"]]
+def test_a_call_by_grpc_reaches_the_emulator_if_it_is_one_of_pubsub():
+    assert _printed(GRPC) == [["projects/demo-project/topics/made"], ["UNIMPLEMENTED"]]
 
 
 def test_a_program_whose_clients_only_know_proxies_reaches_the_emulator():

@@ -167,6 +167,7 @@ def test_the_environment_has_what_clients_read(monkeypatch):
 
     assert emulator.environment == {
         "GCPX_EMULATOR_HOST": "127.0.0.1:8095",
+        "PUBSUB_EMULATOR_HOST": "127.0.0.1:8095",
         "STORAGE_EMULATOR_HOST": "http://127.0.0.1:8095",
         "GOOGLE_PROJECT": "p",
         "GOOGLE_CLOUD_PROJECT": "p",

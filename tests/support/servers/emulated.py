@@ -22,6 +22,7 @@ from gcpx_emulator.core.clock import Clock
 from gcpx_emulator.core.faults import Fault
 from gcpx_emulator.core.projects import project_number
 from gcpx_emulator.emulator import Emulator
+from gcpx_emulator.grpc_apis.connections import Grpc
 from gcpx_emulator.server import listen
 from gcpx_emulator.storage.buckets import NEW as NEW_BUCKET
 from gcpx_emulator.testing.background import serving
@@ -231,7 +232,7 @@ def running() -> Iterator[Emulated]:
     emulator, clock = Emulator(strict=True), FakeClock(time.time())
     emulator.operations.clock = clock
     interceptor = Interceptor(application(emulator))
-    with serving(interceptor, listen()) as host:
+    with serving(interceptor, listen(), Grpc(emulator)) as host:
         serve_directly(host, Served(interceptor, _loop_of(interceptor, host)))
         try:
             yield Emulated(host, emulator, clock, interceptor)

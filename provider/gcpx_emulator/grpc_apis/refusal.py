@@ -1,12 +1,12 @@
-"""Refuses calls by gRPC in the same port as REST, so that clients need not wait until they give up."""
+"""Refuses calls by gRPC where its packages are missing, so that clients need not wait until they give up."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from typing import Any, Final, cast
+from typing import Final, cast
 
-_PREFACE: Final = len(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+PREFACE: Final = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+"""The first bytes of a client that speaks HTTP/2, as all clients of gRPC do."""
 _HEAD: Final = 9
 _HEADERS, _SETTINGS, _PING = 1, 4, 6
 _ACKNOWLEDGED: Final = 1
@@ -14,7 +14,7 @@ _LAST: Final = 5
 """The flags of a frame with all headers of a stream, which ends it."""
 _STATUS_200: Final = b"\x88"
 """The entry `:status: 200` of HPACK's static table."""
-_MESSAGE: Final = b"gcpx-emulator does not emulate gRPC, use the client with REST"
+_MESSAGE: Final = b"gRPC needs more packages: pip install 'gcpx-emulator[grpc]', or use the client with REST"
 
 
 def _frame(kind: int, flags: int, stream: bytes, payload: bytes = b"") -> bytes:
@@ -32,7 +32,7 @@ _REFUSAL: Final = _STATUS_200 + b"".join(
 )
 
 
-class _Refusing(asyncio.Protocol):
+class Refusing(asyncio.Protocol):
     """Speaks as much HTTP/2 as the refusal of every call needs."""
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class _Refusing(asyncio.Protocol):
         """Begin the connection with settings, as HTTP/2 requires."""
         self._transport = cast(asyncio.Transport, transport)
         self._transport.write(_frame(_SETTINGS, 0, bytes(4)))
-        self._skipped = _PREFACE
+        self._skipped = len(PREFACE)
 
     def data_received(self, data: bytes) -> None:
         """Answer every whole frame that has arrived."""
@@ -66,17 +66,3 @@ def _answer(kind: int, flags: int, stream: bytes, payload: bytes) -> bytes:
     if kind == _PING and not flags & _ACKNOWLEDGED:
         return _frame(_PING, _ACKNOWLEDGED, stream, payload)
     return b""
-
-
-class Chosen(asyncio.Protocol):
-    """Leaves a connection to HTTP/1.1 or to the refusal of gRPC, as client and server agreed in TLS."""
-
-    def __init__(self, http: Callable[..., asyncio.Protocol], **options: Any) -> None:
-        self._http, self._options = http, options
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Choose, and hand over."""
-        is_grpc = transport.get_extra_info("ssl_object").selected_alpn_protocol() == "h2"
-        protocol = _Refusing() if is_grpc else self._http(**self._options)
-        cast(asyncio.Transport, transport).set_protocol(protocol)
-        protocol.connection_made(transport)

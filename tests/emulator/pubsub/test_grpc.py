@@ -1,0 +1,418 @@
+"""Pub/Sub over gRPC: Google's own clients, with nothing but PUBSUB_EMULATOR_HOST."""
+
+from __future__ import annotations
+
+import itertools
+import queue
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
+
+import grpc
+import pytest
+from engines.clock import HANGS
+from google.api_core import exceptions
+from google.cloud import pubsub_v1
+from google.iam.v1 import iam_policy_pb2, policy_pb2
+from google.pubsub_v1 import SchemaServiceClient, types
+from servers import plain_http
+from values.programs import PROJECT
+
+from gcpx_emulator.app import application
+from gcpx_emulator.core.call import HANDLERS
+from gcpx_emulator.core.discovery import route
+from gcpx_emulator.core.errors import ApiError
+from gcpx_emulator.emulator import Emulator
+from gcpx_emulator.grpc_apis import connections
+from gcpx_emulator.grpc_apis.transcoding import METHODS
+from gcpx_emulator.server import listen
+from gcpx_emulator.testing.background import serving
+
+TOPIC = f"projects/{PROJECT}/topics/events"
+SUBSCRIPTION = f"projects/{PROJECT}/subscriptions/worker"
+AT_ONCE = pubsub_v1.types.BatchSettings(max_messages=1)
+
+
+@pytest.fixture
+def publisher(cloud, monkeypatch):
+    monkeypatch.setenv("PUBSUB_EMULATOR_HOST", cloud.host)
+    options = pubsub_v1.types.PublisherOptions(enable_message_ordering=True)
+    client = pubsub_v1.PublisherClient(AT_ONCE, publisher_options=options)
+    client.create_topic(name=TOPIC)
+    yield client
+    client.stop()
+    client.transport.close()
+
+
+@pytest.fixture
+def subscriber(publisher):
+    with pubsub_v1.SubscriberClient() as client:
+        yield client
+
+
+def _subscribe(subscriber, **more):
+    subscriber.create_subscription(request={"name": SUBSCRIPTION, "topic": TOPIC, **more})
+
+
+def _publish(publisher, *data, **more):
+    return [publisher.publish(TOPIC, one.encode(), **more).result(HANGS) for one in data]
+
+
+def _pulled(subscriber, most=100):
+    return subscriber.pull(subscription=SUBSCRIPTION, max_messages=most).received_messages
+
+
+@contextmanager
+def _callback(subscriber, take):
+    """Give messages to a function during the block; at its end, all acknowledgements were sent."""
+    future = subscriber.subscribe(SUBSCRIPTION, take, await_callbacks_on_shutdown=True)
+    try:
+        yield
+    finally:
+        future.cancel()
+        future.result(HANGS)
+
+
+class _Stream:
+    """A streaming pull whose requests and responses a test chooses."""
+
+    def __init__(self, subscriber, **first):
+        self._requests = queue.SimpleQueue()
+        self.send(**{"subscription": SUBSCRIPTION, "stream_ack_deadline_seconds": 10, **first})
+        self._responses = subscriber.streaming_pull(requests=iter(self._requests.get, None))
+
+    def send(self, **request):
+        self._requests.put(types.StreamingPullRequest(**request))
+
+    def received(self):
+        """Wait for messages; return their data, and their IDs of leases."""
+        messages = next(self._responses).received_messages
+        return [one.message.data.decode() for one in messages], [one.ack_id for one in messages]
+
+    def close(self):
+        self._requests.put(None)
+        self._responses.cancel()
+
+
+@pytest.fixture
+def stream(subscriber):
+    opened = []
+
+    def begin(**first):
+        opened.append(_Stream(subscriber, **first))
+        return opened[-1]
+
+    yield begin
+    for one in opened:
+        one.close()
+
+
+def test_topics_and_subscriptions_are_made_changed_listed_and_deleted(publisher, subscriber):
+    project = f"projects/{PROJECT}"
+    publisher.update_topic(topic={"name": TOPIC, "labels": {"a": "b"}}, update_mask={"paths": ["labels"]})
+    _subscribe(subscriber, ack_deadline_seconds=20, enable_message_ordering=True, retry_policy={})
+    change = {"name": SUBSCRIPTION, "ack_deadline_seconds": 30}
+    changed = subscriber.update_subscription(subscription=change, update_mask={"paths": ["ack_deadline_seconds"]})
+    read = subscriber.get_subscription(subscription=SUBSCRIPTION)
+    subscriber.modify_push_config(subscription=SUBSCRIPTION, push_config={"push_endpoint": "https://example.com"})
+    pushed = subscriber.get_subscription(subscription=SUBSCRIPTION).push_config.push_endpoint
+
+    assert publisher.get_topic(topic=TOPIC).labels == {"a": "b"}
+    assert TOPIC in [topic.name for topic in publisher.list_topics(request={"project": project, "page_size": 1})]
+    assert [one.name for one in subscriber.list_subscriptions(project=project)] == [SUBSCRIPTION]
+    assert list(publisher.list_topic_subscriptions(topic=TOPIC)) == [SUBSCRIPTION]
+    assert (changed.ack_deadline_seconds, read.ack_deadline_seconds, read.topic) == (30, 30, TOPIC)
+    assert (read.enable_message_ordering, read.message_retention_duration.days, pushed) == (
+        True,
+        7,
+        "https://example.com",
+    )
+    subscriber.delete_subscription(subscription=SUBSCRIPTION)
+    publisher.delete_topic(topic=TOPIC)
+    assert not list(subscriber.list_subscriptions(project=project))
+
+
+def test_policies_of_topics_and_subscriptions_are_set_and_read(publisher, subscriber):
+    _subscribe(subscriber)
+    for client, resource in ((publisher, TOPIC), (subscriber, SUBSCRIPTION)):
+        binding = policy_pb2.Binding(role="roles/pubsub.viewer", members=["user:a@example.com"])
+        policy = policy_pb2.Policy(bindings=[binding])
+        made = client.set_iam_policy(iam_policy_pb2.SetIamPolicyRequest(resource=resource, policy=policy))
+        options = {"requested_policy_version": 3}
+        read = client.get_iam_policy(iam_policy_pb2.GetIamPolicyRequest(resource=resource, options=options))
+        wanted = iam_policy_pb2.TestIamPermissionsRequest(resource=resource, permissions=["pubsub.topics.get"])
+
+        assert (read, list(read.bindings)) == (made, [binding])
+        assert list(client.test_iam_permissions(wanted).permissions) == ["pubsub.topics.get"]
+
+
+def test_messages_are_published_pulled_and_acknowledged(publisher, subscriber):
+    _subscribe(subscriber)
+    (made,) = _publish(publisher, "one", color="red")
+    (first,) = _pulled(subscriber)
+    again = _pulled(subscriber)
+    subscriber.modify_ack_deadline(subscription=SUBSCRIPTION, ack_ids=[first.ack_id], ack_deadline_seconds=0)
+    (second,) = _pulled(subscriber)
+    subscriber.acknowledge(subscription=SUBSCRIPTION, ack_ids=[second.ack_id])
+
+    assert (first.message.message_id, first.message.data, first.message.attributes) == (made, b"one", {"color": "red"})
+    assert (list(again), second.message, list(_pulled(subscriber))) == ([], first.message, [])
+
+
+def test_messages_with_ordering_keys_keep_their_order(publisher, subscriber):
+    _subscribe(subscriber, enable_message_ordering=True)
+    numbers = [str(number) for number in range(20)]
+    for number in numbers:
+        _publish(publisher, number, ordering_key="even" if int(number) % 2 == 0 else "odd")
+    received = _pulled(subscriber)
+    by_key = {
+        key: [one.message.data.decode() for one in received if one.message.ordering_key == key]
+        for key in ("even", "odd")
+    }
+
+    assert by_key == {"even": numbers[::2], "odd": numbers[1::2]}
+
+
+def test_a_callback_gets_every_message_and_acknowledges_it(cloud, publisher, subscriber):
+    _subscribe(subscriber)
+    received, done = [], threading.Event()
+
+    def take(message):
+        received.append(message.data.decode())
+        message.ack()
+        if len(received) == 100:
+            done.set()
+
+    with _callback(subscriber, take):
+        _publish(publisher, *map(str, range(100)))
+        assert done.wait(HANGS)
+
+    assert sorted(received, key=int) == [str(number) for number in range(100)]
+    assert list(cloud.emulator.store.scan([f"{SUBSCRIPTION}/messages"])) == []
+
+
+def test_a_refused_message_comes_again_before_later_ones_of_its_key(publisher, subscriber):
+    _subscribe(subscriber, enable_message_ordering=True)
+    received, done = [], threading.Event()
+
+    def take(message):
+        received.append(message.data.decode())
+        if received == ["0", "1"]:
+            message.nack()
+            return
+        message.ack()
+        if received[-1] == "4":
+            done.set()
+
+    _publish(publisher, *"01234", ordering_key="key")
+    with _callback(subscriber, take):
+        assert done.wait(HANGS)
+
+    assert received == ["0", "1", "1", "2", "3", "4"]
+
+
+def test_a_stream_gets_what_rest_publishes_while_it_is_open(cloud, subscriber, stream):
+    _subscribe(subscriber)
+    opened = stream()
+    body = {"messages": [{"data": "b25l"}]}
+    plain_http.post(f"http://{cloud.host}/v1/{TOPIC}:publish", json=body).raise_for_status()
+
+    assert opened.received()[0] == ["one"]
+
+
+@pytest.mark.parametrize("limit", [{"max_outstanding_messages": 2}, {"max_outstanding_bytes": 2}])
+def test_a_stream_gets_no_more_messages_than_it_can_take(publisher, subscriber, stream, limit):
+    _subscribe(subscriber)
+    _publish(publisher, *"abcd")
+    opened = stream(**limit)
+    first, ack_ids = opened.received()
+    opened.send(ack_ids=ack_ids[:1])
+    second, _ = opened.received()
+    subscriber.acknowledge(subscription=SUBSCRIPTION, ack_ids=ack_ids[1:])
+    third, _ = opened.received()
+
+    assert (first, second, third) == (["a", "b"], ["c"], ["d"])
+
+
+def test_a_message_of_a_stream_comes_again_if_it_is_refused_and_after_its_lease(http, publisher, subscriber, stream):
+    _subscribe(subscriber)
+    _publish(publisher, "late", "extended", "refused")
+    opened = stream(stream_ack_deadline_seconds=20)
+    _, ack_ids = opened.received()
+    opened.send(modify_deadline_ack_ids=ack_ids, modify_deadline_seconds=[20, 600, 0])
+    again = opened.received()[0]
+    _advance(http, 19)
+    _publish(publisher, "new")
+    before = opened.received()[0]
+    _advance(http, 2)
+
+    assert (again, before, opened.received()[0]) == (["refused"], ["new"], ["late", "refused"])
+
+
+def _advance(http, seconds):
+    http.post("/_emulator/clock", json={"advance": seconds}).raise_for_status()
+
+
+def test_the_deadline_of_a_stream_can_be_changed(http, publisher, subscriber, stream):
+    _subscribe(subscriber)
+    _publish(publisher, "one")
+    opened = stream()
+    _, ack_ids = opened.received()
+    opened.send(stream_ack_deadline_seconds=600, modify_deadline_ack_ids=ack_ids, modify_deadline_seconds=[0])
+    again = opened.received()[0]
+    _advance(http, 500)
+    _publish(publisher, "two")
+
+    assert (again, opened.received()[0]) == (["one"], ["two"])
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "code"),
+    [
+        ({"subscription": "worker"}, {}, "INVALID_ARGUMENT"),
+        ({"subscription": f"projects/{PROJECT}/subscriptions/missing"}, {}, "NOT_FOUND"),
+        ({"stream_ack_deadline_seconds": 9}, {}, "INVALID_ARGUMENT"),
+        ({}, {"subscription": SUBSCRIPTION}, "INVALID_ARGUMENT"),
+        ({}, {"max_outstanding_bytes": 1}, "INVALID_ARGUMENT"),
+        ({}, {"modify_deadline_ack_ids": ["a"]}, "INVALID_ARGUMENT"),
+        ({}, {"stream_ack_deadline_seconds": 601}, "INVALID_ARGUMENT"),
+    ],
+)
+def test_a_stream_with_a_wrong_request_ends(subscriber, stream, first, later, code):
+    _subscribe(subscriber)
+    opened = stream(**first)
+    if later:
+        opened.send(**later)
+
+    with pytest.raises(exceptions.GoogleAPICallError) as caught:
+        opened.received()
+    assert caught.value.grpc_status_code.name == code
+
+
+def test_a_stream_ends_with_its_subscription(publisher, subscriber, stream):
+    _subscribe(subscriber)
+    _publish(publisher, "one")
+    opened = stream()
+    opened.received()
+    subscriber.delete_subscription(subscription=SUBSCRIPTION)
+
+    with pytest.raises(exceptions.NotFound):
+        opened.received()
+
+
+def test_exactly_once_delivery_by_a_stream_is_refused(subscriber, stream):
+    _subscribe(subscriber, enable_exactly_once_delivery=True)
+
+    with pytest.raises(exceptions.MethodNotImplemented, match="exactly-once"):
+        stream().received()
+
+
+def test_errors_have_the_codes_of_google(cloud, publisher, subscriber):
+    _subscribe(subscriber)
+    cloud.fail("pubsub.projects.topics.delete", status=403, message="no")
+    cloud.fail("pubsub.projects.topics.patch", body="not JSON")
+    cloud.fail("pubsub.projects.subscriptions.patch", drop="before")
+
+    for code, call, arguments in (
+        ("NOT_FOUND", publisher.get_topic, {"topic": f"{TOPIC}-missing"}),
+        ("ALREADY_EXISTS", publisher.create_topic, {"name": TOPIC}),
+        ("INVALID_ARGUMENT", publisher.get_topic, {"topic": "events"}),
+        ("INVALID_ARGUMENT", publisher.create_topic, {"name": f"projects/{PROJECT}/topics/-"}),
+        ("INVALID_ARGUMENT", subscriber.pull, {"subscription": SUBSCRIPTION}),
+        ("PERMISSION_DENIED", publisher.delete_topic, {"topic": TOPIC}),
+        ("INTERNAL", publisher.update_topic, {"topic": {"name": TOPIC}, "retry": None}),
+        ("UNAVAILABLE", subscriber.update_subscription, {"subscription": {"name": SUBSCRIPTION}, "retry": None}),
+    ):
+        with pytest.raises(exceptions.GoogleAPICallError) as caught:
+            call(**arguments)
+        assert (caught.value.grpc_status_code.name, call.__name__) == (code, call.__name__)
+
+
+def test_a_fault_of_pulls_fails_a_stream_and_the_log_has_it(cloud, subscriber, stream):
+    _subscribe(subscriber)
+    cloud.fail("pubsub.projects.subscriptions.pull", status=403, message="no")
+
+    with pytest.raises(exceptions.Forbidden):
+        stream().received()
+    (entry,) = cloud.requests("pubsub.projects.subscriptions.pull")
+    assert (entry["path"], entry["status"]) == ("/google.pubsub.v1.Subscriber/StreamingPull", 403)
+
+
+def test_a_method_that_is_not_emulated_is_named(cloud, subscriber, monkeypatch):
+    _subscribe(subscriber)
+    with pytest.raises(exceptions.MethodNotImplemented) as seek:
+        subscriber.seek(request={"subscription": SUBSCRIPTION})
+    with SchemaServiceClient() as schemas, pytest.raises(exceptions.MethodNotImplemented) as schema:
+        schemas.get_schema(name=f"projects/{PROJECT}/schemas/s")
+    with grpc.insecure_channel(cloud.host) as channel, pytest.raises(grpc.RpcError) as other:
+        channel.unary_unary("/google.storage.v2.Storage/GetBucket")(b"", timeout=HANGS)
+
+    assert seek.value.message == "google.pubsub.v1.Subscriber/Seek is not emulated"
+    assert schema.value.message == "google.pubsub.v1.SchemaService/GetSchema is not emulated"
+    assert (
+        other.value.details()
+        == "google.storage.v2.Storage/GetBucket is not emulated over gRPC, use the client with REST"
+    )
+
+
+def test_every_rest_method_of_pubsub_has_a_twin(publisher):
+    name = itertools.count()
+    called = set()
+    for method in METHODS.values():
+        for kind in ("topics", "subscriptions"):
+            message = method.request()
+            for path in method.paths:
+                field = path.partition("{")[2].partition("=")[0]
+                owner, _, last = field.rpartition(".")
+                form = path.partition("=")[2].partition("}")[0]
+                if kind in path or form == "projects/*":
+                    setattr(getattr(message, owner) if owner else message, last, form.replace("*", f"x{next(name)}"))
+            try:
+                request = method.request_of(message, {})
+            except ApiError:
+                continue
+            called.add(route(request.method, request.scope["raw_path"].decode())[0].id)
+
+    assert called == {one for one in HANDLERS if one.startswith("pubsub.")}
+
+
+def test_nothing_of_grpc_is_loaded_before_a_call():
+    code = "import sys, gcpx_emulator.serving, gcpx_emulator.app; print(sorted({'grpc', 'google.protobuf'} & {*sys.modules}))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=HANGS)
+
+    assert done.stdout == "[]\n"
+
+
+def test_without_the_packages_a_call_is_refused_at_once(monkeypatch):
+    def missing():
+        raise ModuleNotFoundError("No module named 'grpc'")
+
+    monkeypatch.setattr(connections, "_load", missing)
+    emulator = Emulator()
+    with (
+        serving(application(emulator), listen(), connections.Grpc(emulator)) as host,
+        grpc.insecure_channel(host) as channel,
+        pytest.raises(grpc.RpcError) as caught,
+    ):
+        channel.unary_unary("/google.pubsub.v1.Publisher/GetTopic")(b"", timeout=HANGS)
+
+    assert caught.value.code() is grpc.StatusCode.UNIMPLEMENTED
+    assert "pip install 'gcpx-emulator[grpc]'" in caught.value.details()
+
+
+def test_an_emulator_ends_while_a_stream_is_open(monkeypatch):
+    emulator = Emulator()
+    with serving(application(emulator), listen(), connections.Grpc(emulator)) as host:
+        monkeypatch.setenv("PUBSUB_EMULATOR_HOST", host)
+        with pubsub_v1.SubscriberClient() as subscriber:
+            publisher = pubsub_v1.PublisherClient(AT_ONCE)
+            publisher.create_topic(name=TOPIC)
+            _subscribe(subscriber)
+            opened = _Stream(subscriber)
+            _publish(publisher, "one")
+            opened.received()
+            emulator.requests.clear()
+            publisher.stop()
+            publisher.transport.close()
+    opened.close()
