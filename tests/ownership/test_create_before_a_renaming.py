@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from engines.disturbed import require_settled
 from engines.inventory import Inventory
 from engines.stack import provider_id_of
 from values.scenarios import FLEETS, GENERATED, GIVEN, lose_answers, program_of
@@ -52,9 +53,7 @@ def test_it_is_finished(cloud, before, stack, name, change, refreshes):
     assert stack.failed is None, stack.failed
     assert stack.warnings == []
     assert Inventory.of(cloud) == made, "nothing is created twice"
-    assert stack.preview(program) == {}
-    stack.destroy()
-    assert Inventory.of(cloud) == before
+    require_settled(stack, program, before)
 
 
 def test_it_is_deleted(cloud, before, stack, name):

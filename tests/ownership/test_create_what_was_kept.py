@@ -6,6 +6,7 @@ Holds reliability.md: "If gcpx takes something over"; "Under a given name".
 from __future__ import annotations
 
 import pytest
+from engines.disturbed import require_settled
 from engines.inventory import Inventory
 from values.scenarios import GENERATED, GIVEN, program_of
 
@@ -37,9 +38,7 @@ def _add_again(before, stack, keep, name, *, minutes):
     assert Inventory.of(stack.cloud) == made, "nothing is created twice"
     said = [text for text in stack.messages if "is taken over" in text]
     (entry,) = stack.entries
-    assert stack.preview(program_of(name)) == {}
-    stack.destroy()
-    assert Inventory.of(stack.cloud) == before
+    require_settled(stack, program_of(name), before)
     return said, entry.resource.id
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import attrs
 import pytest
+from engines.disturbed import require_settled
 from engines.inventory import Inventory
 from engines.stack import Stack
 from google.protobuf import empty_pb2
@@ -66,11 +67,7 @@ class Case:
         assert self.stack.failed is None
         assert insertions in {None, self.insertions}
         self.stack.end_plugin()
-        assert not self.stack.preview(self.inputs)
-        self.stack.refresh()
-        assert not self.stack.preview(self.inputs)
-        self.stack.run("destroy", {})
-        assert Inventory.of(self.stack.cloud) == self.before
+        require_settled(self.stack, self.inputs, self.before)
 
 
 def _case(cloud, name):

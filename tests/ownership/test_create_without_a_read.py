@@ -6,9 +6,26 @@ import attrs
 import grpc
 import pytest
 from engines import driver
+from engines.disturbed import undisturbed
 from engines.driver import failing
+from faults.fault_case import Case, run_case
+from faults.fault_kinds import FaultKind
 from samples import SAMPLES
-from values.programs import ATTACHMENT, FLEET, IMAGE, KEY, PROJECT, TEMPLATE, attachment, fleet, image, key, template
+from values.programs import (
+    ATTACHMENT,
+    FLEET,
+    IMAGE,
+    KEY,
+    NOTIFICATION,
+    PROJECT,
+    TEMPLATE,
+    attachment,
+    fleet,
+    image,
+    key,
+    template,
+)
+from values.scenarios import FAULT_SCENARIOS
 
 from gcpx.oslogin.ssh_key import SshKey
 from gcpx.provider import Provider
@@ -21,11 +38,12 @@ VARIANTS = {
     "attachment with a device": (ATTACHMENT, attachment(deviceName="data")),
 }
 CREATIONS = {name: (sample.token, sample.inputs) for name, sample in SAMPLES.items()} | VARIANTS
-LATER_CALLS = {name: sample.later_calls for name, sample in SAMPLES.items()} | {
-    "regional template": ("compute.regionOperations.wait", "compute.regionInstanceTemplates.get"),
-    "attachment with a device": ("compute.zoneOperations.wait", "compute.instances.get"),
+READS = {name: sample.read_method for name, sample in SAMPLES.items() if sample.token != NOTIFICATION} | {
+    "regional template": "compute.regionInstanceTemplates.get",
+    "attachment with a device": "compute.instances.get",
 }
-LAST_CALLS = {name: methods[-1] for name, methods in LATER_CALLS.items() if methods}
+"""The last call of each creation; Google's answer to that of a notification says all."""
+PROGRAMS = ["template", "template_regional", "image", "attachment", "attachment_encrypted", "key", "fleet"]
 FAULTS = {
     "403": {"status": 403, "message": "denied"},
     "404": {"status": 404, "message": "not there"},
@@ -38,18 +56,6 @@ FAULTS = {
     "an empty object": {"body": "{}"},
     "no response": {"drop": "before"},
 }
-CASES = [
-    (name, method, fault)
-    for name, methods in LATER_CALLS.items()
-    for method in methods
-    for fault in FAULTS
-    # These are no failures: after a 404 of `wait` the operation is read, after one of a zone's list the aggregated list,
-    # and an empty object is an empty list.
-    if not (method.endswith((".wait", ".list")) and fault == "404")
-    if not (method.endswith(".list") and fault == "an empty object")
-    # Variants of a resource take the same code path, so one fault is enough for them.
-    if fault == "403" or name not in VARIANTS
-]
 
 
 @pytest.fixture
@@ -86,30 +92,22 @@ def _assert_settled(engine, resource, inputs):
     assert engine.is_gone(resource)
 
 
-@pytest.mark.parametrize("name", CREATIONS)
-def test_every_call_after_a_creation_is_covered(engine, cloud, vm, name):
-    token, inputs = CREATIONS[name]
-    engine.create(token, "kept", inputs)
-    calls = cloud.calls()
-    made = next(index for index, call in enumerate(calls) if not call.endswith((".get", "ist")))
-
-    assert tuple(dict.fromkeys(calls[made + 1 :])) == LATER_CALLS[name]
-
-
-@pytest.mark.parametrize(("name", "method", "fault"), CASES)
-def test_a_failure_after_the_creation_keeps_the_id_and_the_next_up_converges(engine, cloud, vm, name, method, fault):
-    token, inputs = CREATIONS[name]
-    _fail_later(cloud, token, method, **FAULTS[fault])
-    state, message = _create_partially(engine, token, inputs)
-    cloud.emulator.faults.queue.clear()
-    again = engine.update(state, inputs)
-
-    assert "Traceback" not in message
-    assert "please report" not in message
-    _assert_settled(engine, again, inputs)
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_failure_after_the_creation_keeps_the_id_and_the_next_up_converges(cloud, program, fault):
+    (scenario,) = (item for item in FAULT_SCENARIOS if str(item) == f"{program}.create")
+    expected = undisturbed(cloud, scenario)
+    made = next(index for index, call in enumerate(expected.calls) if call.changes)
+    later = {call.method: call for call in reversed(expected.calls[made + 1 :])}
+    assert later
+    kind = FaultKind(name=fault, response=FAULTS[fault], everywhere=False)
+    for call in later.values():
+        stack = run_case(cloud, Case(scenario, call, kind, lasts=True, recovery="up"), expected)
+        assert "Traceback" not in "".join(stack.messages)
+        assert "please report" not in "".join(stack.messages)
 
 
-@pytest.mark.parametrize(("name", "method"), LAST_CALLS.items())
+@pytest.mark.parametrize(("name", "method"), READS.items())
 def test_a_refresh_after_a_failed_read_shows_no_drift(engine, cloud, vm, name, method):
     token, inputs = CREATIONS[name]
     _fail_later(cloud, token, method, status=403)
@@ -122,7 +120,7 @@ def test_a_refresh_after_a_failed_read_shows_no_drift(engine, cloud, vm, name, m
     _assert_settled(engine, refreshed, inputs)
 
 
-@pytest.mark.parametrize(("name", "method"), LAST_CALLS.items())
+@pytest.mark.parametrize(("name", "method"), READS.items())
 def test_a_creation_that_is_cancelled_between_retries_keeps_its_id(cloud, vm, name, method):
     token, inputs = CREATIONS[name]
     _fail_later(cloud, token, method, status=503)
@@ -155,7 +153,7 @@ def test_a_change_after_a_failed_read_is_drift(engine, cloud, vm):
 @pytest.mark.parametrize("name", ["instance_template", "machine_image"])
 def test_a_resource_that_replaced_ours_during_a_failed_wait_is_not_deleted(engine, cloud, vm, name):
     token, inputs = CREATIONS[name]
-    cloud.fail(LATER_CALLS[name][0], times=9, status=403)
+    cloud.fail("compute.globalOperations.wait", times=9, status=403)
     state, _ = _create_partially(engine, token, inputs)
     cloud.emulator.faults.queue.clear()
     cloud.change(state.id, lambda body: body.update(id="42"))

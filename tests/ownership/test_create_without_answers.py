@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from engines.disturbed import require_deleted
 from engines.inventory import Inventory
 from engines.stack import Stack
 from rolling.rollouts import BULK
@@ -41,10 +42,7 @@ def test_operations_are_known_by_the_end_of_their_type(cloud, lost):
     cloud.name_operations("compute.collections.")
     stack.refresh()
     assert (stack.failed, stack.warnings) == (None, [])
-    stack.destroy()
-
-    assert stack.failed is None
-    assert Inventory.of(cloud) == before
+    require_deleted(stack, before)
 
 
 @pytest.mark.parametrize("name", ["fleet_with_id", "fleet_generated"])
@@ -67,8 +65,7 @@ def test_a_fleets_creation_is_not_sent_again_if_nothing_shows_what_became_of_it(
 
     assert stack.failed is None
     assert Inventory.of(cloud) == made
-    stack.destroy()
-    assert Inventory.of(cloud) == before
+    require_deleted(stack, before)
     stack.end_plugin()
 
 
@@ -84,10 +81,7 @@ def test_what_was_created_after_many_failures_is_ours_too(cloud, name):
     lose_answers(stack, name)
     stack.refresh()
     assert (stack.failed, stack.warnings) == (None, [])
-    stack.destroy()
-
-    assert stack.failed is None
-    assert Inventory.of(cloud) == before
+    require_deleted(stack, before)
     stack.end_plugin()
 
 
@@ -118,9 +112,7 @@ def test_what_exists_is_ours_if_an_operation_has_its_request_id_although_lists_l
     stack.up(CREATIONS[name].inputs)
 
     assert stack.state is not None, stack.failed
-    stack.destroy()
-    assert stack.failed is None
-    assert Inventory.of(cloud) == before
+    require_deleted(stack, before)
     stack.end_plugin()
 
 

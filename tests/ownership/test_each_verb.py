@@ -11,6 +11,7 @@ from contextlib import contextmanager
 
 import attrs
 import pytest
+from engines.disturbed import require_deleted, require_settled
 from engines.import_commands import import_commands
 from engines.inventory import Inventory, identity
 from engines.outside_changes import delete as delete_outside
@@ -92,9 +93,7 @@ def test_what_an_interrupted_creation_made_is_adopted(cloud, before, stack, name
     assert bool([said for said in stack.messages if "is taken over" in said]) == (name in GENERATED)
     assert stack.warnings == []
     stack.end_plugin()
-    assert not stack.preview(program_of(name))
-    stack.destroy()
-    assert Inventory.of(cloud) == before
+    require_settled(stack, program_of(name), before)
 
 
 @pytest.mark.parametrize("name", ATTACHMENTS)
@@ -132,9 +131,7 @@ def test_what_does_not_tell_its_maker_is_refused_although_it_is_ours(cloud, befo
     (command,) = import_commands(stack.failed.message)
     assert Inventory.of(cloud) == made
     assert stack.import_(command.id, command.name, command.token)
-    assert not stack.preview(program_of(name))
-    stack.destroy()
-    assert Inventory.of(cloud) == before
+    require_settled(stack, program_of(name), before)
 
 
 @pytest.mark.parametrize("name", NAMED)
@@ -164,8 +161,7 @@ def test_what_google_does_not_show_yet_is_not_created_twice(cloud, before, stack
     stack.refresh()
     stack.succeed(program_of(name))
     assert Inventory.of(cloud) == made
-    stack.destroy()
-    assert Inventory.of(cloud) == before
+    require_deleted(stack, before)
 
 
 @pytest.mark.parametrize("name", [*GENERATED, *GIVEN])
@@ -173,8 +169,7 @@ def test_what_was_deleted_since_is_created_again(cloud, before, stack, name):
     stack.succeed(program_of(name))
     made = Inventory.of(cloud).added_since(before)
     cloud.clock.advance(1.0)
-    stack.destroy()
-    assert Inventory.of(cloud) == before
+    require_deleted(stack, before)
     cloud.clock.advance(1.0)
     stack.succeed(program_of(name))
 
@@ -192,9 +187,7 @@ def test_what_another_entry_has_is_not_adopted(cloud, before, stack, name):
 
     assert len({entry.resource.id for entry in stack.entries}) == 2
     assert stack.warnings == []
-    assert stack.preview(program) == {}
-    stack.destroy()
-    assert Inventory.of(cloud) == before
+    require_settled(stack, program, before)
 
 
 # The state knows the number.
@@ -364,9 +357,7 @@ def test_what_came_to_nothing_leaves_the_state_or_is_created(cloud, before, stac
     stack.entries.append(kept)
     stack.succeed(program_of(name))
     assert Inventory.of(cloud) != before
-    stack.destroy()
-
-    assert Inventory.of(cloud) == before
+    require_deleted(stack, before)
 
 
 # Two entries of the state have it.
@@ -382,5 +373,4 @@ def test_what_another_entry_has_is_kept_for_it(cloud, before, stack, name):
     assert _warned_of(stack, "the resource second of this stack manages it, too")
     assert [entry.name for entry in stack.entries] == ["second"]
     assert Inventory.of(cloud) == made
-    stack.destroy()
-    assert Inventory.of(cloud) == before
+    require_deleted(stack, before)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import attrs
 import pytest
+from engines.disturbed import require_settled
 from engines.import_commands import import_commands
 from engines.inventory import Inventory, identity
 from engines.outside_changes import delete as delete_outside
@@ -73,17 +74,6 @@ def _assert_replaced(cloud, old, new):
     assert changes, "the old one was deleted"
 
 
-def _assert_settled(stack, program, before):
-    """Assert that there is nothing left to do, and that `destroy` leaves nothing."""
-    assert stack.preview(program) == {}
-    stack.refresh()
-    assert stack.failed is None
-    assert stack.preview(program) == {}
-    stack.destroy()
-    assert stack.failed is None
-    assert Inventory.of(stack.cloud) == before
-
-
 @pytest.mark.parametrize("name", UPDATES)
 def test_a_change_in_place_that_the_program_makes_a_replacement_succeeds(cloud, before, stack, name):
     scenario = UPDATES[name]
@@ -99,7 +89,7 @@ def test_a_change_in_place_that_the_program_makes_a_replacement_succeeds(cloud, 
 
     _assert_replaced(cloud, old, Inventory.of(cloud).new_since(before))
     assert stack.warnings == []
-    _assert_settled(stack, program, before)
+    require_settled(stack, program, before)
 
 
 @pytest.mark.parametrize("name", NAMED)
@@ -113,7 +103,7 @@ def test_what_is_unfinished_is_replaced_if_the_program_wants_that(cloud, before,
     stack.succeed(program)
 
     _assert_replaced(cloud, old, Inventory.of(cloud).new_since(before))
-    _assert_settled(stack, program, before)
+    require_settled(stack, program, before)
 
 
 def _assert_refused(stack, name, program):
@@ -147,7 +137,7 @@ def test_what_cannot_exist_twice_is_refused_until_the_option_is_set_that_the_err
     stack.succeed(program(name, "3", **_needed(name)))
 
     _assert_replaced(cloud, old, Inventory.of(cloud).new_since(before))
-    _assert_settled(stack, program(name, "3", **_needed(name)), before)
+    require_settled(stack, program(name, "3", **_needed(name)), before)
 
 
 @pytest.mark.parametrize("program", [triggered, with_another, with_another_that_is_deleted_first])
@@ -166,7 +156,7 @@ def test_what_the_program_replaces_is_really_replaced(cloud, before, stack, name
         _assert_replaced(cloud, old, Inventory.of(cloud).new_since(before))
         assert len(Inventory.of(cloud).new_since(before)) == len(old)
         assert stack.warnings == []
-    _assert_settled(stack, changed, before)
+    require_settled(stack, changed, before)
 
 
 @pytest.mark.parametrize("options", [{}, {"delete_before_replace": True}])
@@ -191,7 +181,7 @@ def test_what_was_deleted_outside_is_created_by_its_replacement(cloud, before, s
 
     assert Inventory.of(cloud).added_since(before) == made
     assert stack.warnings == []
-    _assert_settled(stack, triggered(name, "2"), before)
+    require_settled(stack, triggered(name, "2"), before)
 
 
 def _delete_outside(cloud, stack):
@@ -244,7 +234,7 @@ def test_a_replacement_that_is_killed_is_finished_by_the_next_run(cloud, name):
 
         assert Inventory.of(cloud).added_since(before) == made
         _assert_replaced(cloud, old, Inventory.of(cloud).new_since(before))
-        _assert_settled(stack, programs[1], before)
+        require_settled(stack, programs[1], before)
         stack.end_plugin()
 
 
@@ -257,7 +247,7 @@ def test_what_an_interrupted_replacement_by_a_change_created_is_taken_over(cloud
     stack.succeed(program)
 
     assert Inventory.of(cloud) == made
-    _assert_settled(stack, program, before)
+    require_settled(stack, program, before)
 
 
 @pytest.mark.parametrize("options", [{}, {"delete_before_replace": True}])
@@ -288,7 +278,7 @@ def test_what_was_imported_is_replaced_like_what_was_created(cloud, before, stac
     _assert_refused(stack, name, triggered(name, "2"))
     stack.succeed(triggered(name, "2", **_needed(name)))
 
-    _assert_settled(stack, triggered(name, "2", **_needed(name)), before)
+    require_settled(stack, triggered(name, "2", **_needed(name)), before)
 
 
 @pytest.mark.parametrize("name", NAMED)

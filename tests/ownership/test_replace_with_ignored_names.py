@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import attrs
 import pytest
+from engines.disturbed import require_deleted
 from engines.inventory import Inventory
 from values.scenarios import CREATIONS, FLEETS, GENERATED, program_of
 
@@ -31,9 +32,7 @@ def stack(cloud, before, stack, name):
     stack.succeed(program_of(name))
     stack.succeed(_ignoring(name))
     yield stack
-    stack.destroy()
-    assert stack.failed is None
-    assert Inventory.of(cloud) == before
+    require_deleted(stack, before)
 
 
 def _id(stack):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import attrs
 import pytest
 from engines.clock import HOUR
+from engines.disturbed import require_deleted, require_settled
 from engines.inventory import Inventory
 from engines.stack import Declared, Stack
 from values.programs import ATTACHMENT, KEY, TEMPLATE, VM, attachment, key
@@ -37,11 +38,7 @@ def _assert_replaced(stack, program, before):
     deletions = [name for name in _changes(stack.cloud) if name in {"delete", "detachDisk"}]
     assert (stack.failures, stack.warnings) == ([], [])
     assert deletions
-    assert stack.preview(program) == {}
-    stack.refresh()
-    assert stack.preview(program) == {}
-    stack.destroy()
-    assert Inventory.of(stack.cloud) == before
+    require_settled(stack, program, before)
 
 
 @pytest.mark.parametrize("following", ["up", "refresh", "destroy"])
@@ -73,9 +70,7 @@ def test_the_state_tells_our_requests_also_after_a_move_to_another_stack(cloud, 
 
     assert (other.failures, other.warnings) == ([], [])
     assert Inventory.of(cloud) == made
-    assert other.preview(program) == {}
-    other.destroy()
-    assert Inventory.of(cloud) == before
+    require_settled(other, program, before)
     other.end_plugin()
 
 
@@ -126,8 +121,7 @@ def test_a_forced_replacement_of_a_generated_name_replaces_when_google_has_forgo
 
     assert stack.failures == []
     assert [entry.resource.id == old.id for entry in stack.entries] == [False]
-    stack.destroy()
-    assert Inventory.of(cloud) == before
+    require_deleted(stack, before)
 
 
 @pytest.mark.parametrize("name", IN_PLACE)
@@ -142,8 +136,7 @@ def test_an_update_of_what_is_gone_fails_and_a_refresh_creates_it_again(cloud, s
     stack.up(changed, refresh=True)
 
     assert (stack.failures, stack.preview(changed)) == ([], {})
-    stack.destroy()
-    assert Inventory.of(cloud) == before
+    require_deleted(stack, before)
 
 
 @pytest.mark.parametrize("name", GIVEN)

@@ -16,11 +16,10 @@ from typing import Any, Final
 import pytest
 from faults.assumptions import ASSUMPTIONS, Assumption
 from faults.other_google import Answer, Asked, Google, replaced_by
-from faults.whole_life import KINDS, PROGRAMS, TOKENS, Kind, Life, expected_of, life_under
+from faults.whole_life import KINDS, LIVES, Kind, Life, expected_of, live_under
 from servers import emulated
 from values import matrix
 from values.programs import FLEET, IMAGE
-from values.sample import FAULTS
 from workspace import ROOT
 
 _USUAL: Final = re.compile(
@@ -38,11 +37,10 @@ def _expected(program: str, kind: Kind) -> Life:
 
 
 def _cases() -> list[Any]:
-    programs = [name for name, program in PROGRAMS.items() if FAULTS in program.suites]
     cases = [
         pytest.param(assumption, program, kind, id=case)
         for number, assumption in enumerate(ASSUMPTIONS)
-        for concerned in [[program for program in programs if TOKENS[program] in assumption.concerns]]
+        for concerned in [[name for name, item in LIVES.items() if item.token in assumption.concerns]]
         for program in concerned
         for kind in KINDS
         for case in [f"{assumption.name}/{program}/{kind}"]
@@ -53,35 +51,31 @@ def _cases() -> list[Any]:
 
 def _is_usual(case: str, program: str, kind: Kind, concerned: list[str], number: int) -> bool:
     """Return whether a normal run has a case; `concerned` are the programs that the assumption with a number concerns."""
-    firsts = {TOKENS[name]: name for name in reversed(concerned) if TOKENS[name] != IMAGE}
-    if firsts.get(TOKENS[program]) != program:
+    firsts = {LIVES[name].token: name for name in reversed(concerned) if LIVES[name].token != IMAGE}
+    if firsts.get(LIVES[program].token) != program:
         return False
     others = sorted(firsts.keys() - {FLEET})
     in_turn = [FLEET, *others[number % max(len(others), 1) :][:1]]
-    return (kind == KINDS[0] and TOKENS[program] in in_turn) or _USUAL.fullmatch(case) is not None
+    return (kind == KINDS[0] and LIVES[program].token in in_turn) or _USUAL.fullmatch(case) is not None
 
 
 @pytest.mark.parametrize(("assumption", "program", "kind"), _cases())
 def test_a_life_while_an_assumption_is_wrong(cloud, assumption: Assumption, program: str, kind: Kind) -> None:
-    life = life_under(cloud, program, kind, assumption, _expected(program, kind))
-
-    assert not life.problems, "\n".join([*life.problems, *map(str, life.failures)])
+    live_under(cloud, program, kind, assumption, _expected(program, kind))
 
 
 @pytest.mark.parametrize(("kind", "drop"), [("lost once", "after"), ("cut off", "after"), ("quiet", "before")])
 def test_a_fleets_creation_is_not_sent_again_before_a_look_up_by_its_label(cloud, kind: Kind, drop: str) -> None:
-    life = Life.begin(cloud, "fleet")
-    if drop == "before":
-        cloud.fail("compute.regionInstances.bulkInsert", drop=drop)
     requests: list[str] = []
 
     async def observe(asked: Asked, google: Google) -> Answer:
         requests.append(f"{asked.method} {asked.parameter('filter')}")
         return await google(asked)
 
-    with replaced_by(cloud, observe):
+    with Life.of(cloud, "fleet") as life, replaced_by(cloud, observe):
+        if drop == "before":
+            cloud.fail("compute.regionInstances.bulkInsert", drop=drop)
         life.live(kind)
-    life.stack.end_plugin()
     sent = [number for number, request in enumerate(requests) if "bulkInsert" in request]
     between = [requests[first:second] for first, second in itertools.pairwise(sent)]
 

@@ -9,9 +9,9 @@ import pytest
 from engines import driver
 from engines.clock import FakeClock
 from engines.clocked import ClockedProvider, client, context
+from engines.disturbed import Run, undisturbed
 from engines.driver import failing
-from engines.interrupted import World, is_read
-from engines.stack import Stack
+from engines.stack import changes_something
 from values.programs import FLEET, PROJECT, TEMPLATE, template
 from values.scenarios import CANCEL_SCENARIOS
 
@@ -33,24 +33,23 @@ ONE_AT_A_TIME = [item for item in CANCEL_SCENARIOS if item.token != FLEET and it
 
 @pytest.mark.parametrize("scenario", ONE_AT_A_TIME, ids=str)
 def test_a_call_ends_a_second_after_its_timeout_and_changes_nothing_after_it(cloud, scenario):
-    world = World(cloud)
-    for timeout in range(1, len(world.learn(scenario).calls)):
-        stack = world.begin(scenario)
-        stack.engine.timeout = timeout
-        clock, begun, sent = stack.provider.time, stack.provider.clock(), []
+    for timeout in range(1, len(undisturbed(cloud, scenario).calls)):
+        sent = []
+        with Run.begun(cloud, scenario) as run:
+            run.stack.engine.timeout = timeout
+            clock, begun = run.stack.provider.time, run.stack.provider.clock()
 
-        def take_time(*_, clock=clock, begun=begun, sent=sent):
-            sent.append(clock.now() - begun)
-            clock.advance(SLOW)
+            def take_time(_, request, clock=clock, begun=begun, sent=sent):
+                sent.append((clock.now() - begun, request))
+                clock.advance(SLOW)
 
-        with cloud.interceptor.observed(take_time):
-            scenario.run(stack)
-        stack.end_plugin()
+            with cloud.interceptor.observed(take_time):
+                run.act()
 
         # The emulator's requests take a second at once, so that the last one may end that much later.
         assert clock.now() - begun <= timeout + READING_TIME + SLOW
-        for entry, seconds in zip(cloud.emulator.requests.kept, sent, strict=True):
-            assert seconds < timeout + (READING_TIME if is_read(entry["method"]) else 0), entry
+        for seconds, request in sent:
+            assert seconds < timeout + (0 if changes_something(request) else READING_TIME), request
 
 
 def test_what_was_created_just_before_the_limit_is_still_read(cloud):
@@ -126,18 +125,14 @@ def test_a_wait_for_the_rate_that_would_take_longer_than_the_limit_is_not_begun(
 
 
 def test_an_update_after_a_timeout_goes_on(cloud):
-    world = World(cloud)
     scenario = next(item for item in CANCEL_SCENARIOS if str(item) == "fleet_scaled.relabel")
-    stack = world.begin(scenario)
-    assert isinstance(stack, Stack)
-    stack.engine.timeout = 60
-    cloud.fail("compute.instances.setLabels", status=429, retry_after=30, times=1000)
-    scenario.run(stack)
-    cloud.emulator.faults.queue.clear()
-    stack.engine.timeout = 0
+    expected = undisturbed(cloud, scenario)
+    with Run.begun(cloud, scenario) as run:
+        run.stack.engine.timeout = 60
+        cloud.fail("compute.instances.setLabels", status=429, retry_after=30, times=1000)
+        run.act()
+        cloud.emulator.faults.queue.clear()
+        run.stack.engine.timeout = 0
 
-    assert stack.failed is not None
-    stack.up(scenario.changed)
-    assert stack.failed is None
-    assert not stack.preview(scenario.changed)
-    stack.end_plugin()
+        assert run.stack.failed is not None
+        run.settle(expected)

@@ -12,82 +12,13 @@ was creating"; "It finishes".
 
 from __future__ import annotations
 
-import attrs
 import pytest
-from engines.import_commands import import_commands
-from engines.inventory import Inventory
-from engines.stack import Stack
-from servers.surroundings import make_surroundings
+from engines.disturbed import Run, undisturbed
 from values import matrix
-from values.scenarios import CRASH_SCENARIOS, Scenario
+from values.scenarios import CRASH_SCENARIOS
 
 FIRST = {item.token: item.program for item in reversed(CRASH_SCENARIOS)}
 """The first program of each resource."""
-
-
-@attrs.define
-class Case:
-    """One scenario, in a stack and an emulator of its own."""
-
-    cloud: object
-    scenario: Scenario
-    before: Inventory
-    stack: Stack
-
-    @classmethod
-    def of(cls, cloud, scenario):
-        """Bring a new stack to the state in which the verb begins."""
-        make_surroundings(cloud)
-        stack = Stack(cloud, scenario.token)
-        case = cls(cloud, scenario, Inventory.of(cloud), stack)
-        for program in scenario.before:
-            stack.run("up", program)
-            assert stack.failed is None, stack.failed
-        return case
-
-    @property
-    def command(self):
-        return "destroy" if self.scenario.verb == "delete" else "up"
-
-    @property
-    def made(self):
-        """What the program has made, by kind."""
-        return Inventory.of(self.cloud).added_since(self.before)
-
-    def run(self):
-        """Run the verb without a crash; return the number of its requests."""
-        return self.stack.run(self.command, self.scenario.changed)
-
-    def crash(self, number, moment):
-        self.stack.crash(self.command, self.scenario.changed, number, moment)
-
-    def recover(self):
-        """Run the command again, as a user does; run the one command that an error names."""
-        self.run()
-        if self.stack.failed is not None:
-            (command,) = import_commands(self.stack.failed.message)
-            assert command.name == self.stack.name
-            self.stack.import_(command.id)
-            self.run()
-        assert self.stack.failed is None, self.stack.failed
-
-    def assert_settled(self, made):
-        """Assert that the program is reached, that nothing is left over, and that nothing is left after `destroy`."""
-        assert self.made == made
-        if self.scenario.verb != "delete":
-            self.assert_program_is_reached()
-            self.stack.run("destroy", {})
-        assert Inventory.of(self.cloud) == self.before
-        self.stack.end_plugin()
-
-    def assert_program_is_reached(self):
-        stack, inputs = self.stack, self.scenario.changed
-        assert stack.state is not None
-        assert not stack.preview(inputs)
-        stack.refresh()
-        assert stack.failed is None
-        assert stack.state is not None
-        assert not stack.preview(inputs)
 
 
 def points(requests):
@@ -106,13 +37,11 @@ def selected():
 
 @pytest.mark.parametrize("scenario", selected(), ids=str)
 def test_after_a_crash_the_next_run_converges(cloud, scenario, record_property):
-    undisturbed = Case.of(cloud, scenario)
-    killed = points(undisturbed.run())
-    made = undisturbed.made
-    undisturbed.stack.end_plugin()
+    expected = undisturbed(cloud, scenario)
+    killed = points(len(expected.calls))
     record_property("crashes", len(killed))
+    command = "destroy" if scenario.verb == "delete" else "up"
     for number, moment in killed:
-        case = Case.of(cloud, scenario)
-        case.crash(number, moment)
-        case.recover()
-        case.assert_settled(made)
+        with Run.begun(cloud, scenario) as run:
+            run.stack.crash(command, scenario.changed, number, moment)
+            run.settle(expected, imports=True)

@@ -13,12 +13,13 @@ KINDS: Final = (
     "untracked",
     "leaked",
     "touched",
+    "drift",
     "INTERNAL",
     "not reached",
 )
 """What can be broken: a resource is gone though nobody deleted it; two resources are one, or one is two; something is in
-no state; a secret is shown; what belongs to others was changed; the engine would take the state for corrupt; a program
-is not reached."""
+no state; a secret is shown; what belongs to others was changed; a preview or a refresh shows a change that
+nobody made; the engine would take the state for corrupt; a program is not reached."""
 
 
 class BrokenPromise(AssertionError):  # noqa: N818 - it names the event

@@ -375,13 +375,11 @@ class Stack:
         assert self.state is not None
         self.up(inputs, refresh=refresh, replaces=frozenset({self.name}))
 
-    def run(self, verb: str, given: Given) -> int:
-        """Run `up` or `destroy` with a new plugin, and return the number of its requests; a `destroy` must succeed."""
+    def run(self, verb: str, given: Given) -> None:
+        """Run `up` or `destroy` with a new plugin; a `destroy` must succeed."""
         self.end_plugin()
-        with self.cloud.interceptor.observed() as requests:
-            self._do(verb, given)
+        self._do(verb, given)
         assert verb == "up" or self.failed is None, self.failed
-        return len(requests)
 
     # Interruptions.
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator, Mapping, Sequence
 
-from faults.fault_case import Case, Expected, Recovery
+from engines.disturbed import Recovery, Undisturbed
+from faults.fault_case import Case
 from faults.fault_kinds import KINDS, FaultKind
 from faults.fault_plan import ApiCall
 from values.scenarios import FAULT_SCENARIOS, VERBS, Scenario
@@ -13,10 +14,10 @@ from values.scenarios import FAULT_SCENARIOS, VERBS, Scenario
 _RECOVERIES: Mapping[str, tuple[Recovery, ...]] = {"import": ("up", "up_refresh"), "delete": ("up_refresh", "destroy")}
 
 
-def product(expected: Mapping[str, Expected]) -> Iterator[Case]:
+def product(expected: Mapping[str, Undisturbed]) -> Iterator[Case]:
     """Yield all cases; `expected` says by scenario which calls it makes."""
     for scenario in FAULT_SCENARIOS:
-        for call in expected[str(scenario)].calls:
+        for call in sorted(expected[str(scenario)].calls):
             for kind in KINDS.values():
                 for lasts in (False, True) if _suits(scenario, call, kind) else ():
                     if lasts and kind.operation:

@@ -6,30 +6,31 @@ import re
 import uuid
 from collections import Counter
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import partial
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, Self, get_args
 
 import attrs
 from engines.clocked import ClockedProvider
+from engines.disturbed import Run, require_made
 from engines.import_commands import import_commands
 from engines.inventory import Inventory
-from engines.stack import Stack, changes_something
+from engines.promises import require
+from engines.stack import changes_something
 from faults.assumptions import Assumption
 from faults.other_google import replaced_by
-from samples import SAMPLES
 from servers.emulated import Emulated
 from servers.surroundings import make_surroundings
 from values.programs import PROJECT, VM, ZONE, template
-from values.sample import Program
+from values.scenarios import FAULT_SCENARIOS, VERBS, insertion_of
 
 Kind = Literal["cut off", "quiet", "lost once", "killed", "again"]
 """What happens to the creation: the responses to it and to all later requests are lost, and the next run goes on;
 nothing; only its response is lost, and the run goes on; the run is killed, and the next run goes on; it comes right after
 the deletion of an equal resource."""
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
-TOKENS: Final = {name: sample.token for sample in SAMPLES.values() for name in sample.programs}
-"""The tokens of the resources, by program."""
-PROGRAMS: Final = {name: program for sample in SAMPLES.values() for name, program in sample.programs.items()}
+LIVES: Final = {item.program: item for item in FAULT_SCENARIOS if item.verb == "create"}
+"""The creations with which lives begin, by program."""
 _BETWEEN: Final = 2.0
 """Seconds between two commands, in addition to the time that Google takes to show what the first one did."""
 _PAUSE: Final = 30.0
@@ -48,48 +49,33 @@ class Stopped(Exception):  # noqa: N818 - it names the event
 
 
 @attrs.define
-class Life:
-    """One life of a resource.
+class Life(Run):
+    """One life of a resource, which begins with its creation.
 
     Attributes:
-        program: the name of its program.
         lag: seconds by which what Google shows lags behind.
-        made: what existed after each step that succeeded, by kind.
+        steps: what existed after each step that succeeded, by kind.
         failures: the step and the message of each failure.
-        problems: what must not be.
     """
 
-    cloud: Emulated
-    program: str
-    stack: Stack
-    before: Inventory
-    lag: float
-    made: dict[str, Counter[str]] = attrs.Factory(dict)
+    lag: float = 0.0
+    steps: dict[str, Counter[str]] = attrs.Factory(dict)
     failures: list[tuple[str, str]] = attrs.Factory(list)
-    problems: list[str] = attrs.Factory(list)
 
     @classmethod
-    def begin(cls, cloud: Emulated, program: str, lag: float = 0.0) -> Life:
-        """Make what the resource needs, and what others have."""
-        make_surroundings(cloud)
-        _make_operations_of_others(cloud)
-        stack = Stack(cloud, TOKENS[program], "kept", make_provider=partial(ClockedProvider, cloud.clock))
-        stack.is_strict = False
-        return cls(cloud, program, stack, Inventory.of(cloud), lag)
-
-    @property
-    def declared(self) -> Program:
-        """What the program declares."""
-        return PROGRAMS[self.program]
+    def of(cls, cloud: Emulated, program: str) -> AbstractContextManager[Self]:
+        """Begin the life of a program's resource; the plugin ends after the block."""
+        provider = partial(ClockedProvider, cloud.clock)
+        return cls.begun(cloud, LIVES[program], surround=_surround, make_provider=provider, is_strict=False)
 
     def live(self, kind: Kind) -> None:
         """Live from the creation to the deletion; raise Stopped if an error stays."""
-        inputs = self.declared.inputs
+        inputs = self.scenario.inputs
         match kind:
             case "cut off":
                 self._cut_off()
             case "lost once":
-                self.cloud.fail(_creation(self.program), drop="after")
+                self.cloud.fail(insertion_of(self.scenario), drop="after")
             case "killed":
                 self.stack.crash("up", inputs, None, "after")
             case "again":
@@ -109,27 +95,18 @@ class Life:
             self.stack.end_plugin()
             if refresh:
                 self.stack.refresh()
-            self._up_or_import(self.declared.inputs)
+            self._up_or_import(self.scenario.inputs)
             if self.stack.failed is None:
                 break
             self.failures.append(("end", self.stack.failed.message))
-        else:
-            self.problems.append(f"at the end, up fails: {self.failures[-1][1]}")
-            return
-        self._compare("at the end", self._added(), expected.made["create"])
+        self.require(self.stack.failed is None, "not reached", "at the end, up fails")
+        require_made(self.made, expected.steps["create"], "at the end")
         self.stack.destroy()
-        self._compare("after the end", self._added(), Counter())
+        require_made(self.made, Counter(), "after the end")
 
-    def compare(self, expected: Life) -> None:
-        """Compare what existed after each step with what should have."""
-        for step, made in self.made.items():
-            self._compare(step, made, expected.made[step])
-
-    def _compare(self, step: str, made: Counter[str], expected: Counter[str]) -> None:
-        if lost := expected - made:
-            self.problems.append(f"{step}: lost: {dict(lost)}")
-        if doubled := made - expected:
-            self.problems.append(f"{step}: doubled or left over: {dict(doubled)}")
+    def require(self, holds: object, kind: str, what: str) -> None:
+        """Require something of this life."""
+        require(holds, kind, f"{what}; failures: {self.failures}")
 
     def _cut_off(self) -> None:
         """Lose the response of the creation, and let no later request of that run arrive."""
@@ -140,16 +117,16 @@ class Life:
                 interceptor.lose("after")
 
         with interceptor.observed(lose):
-            self.stack.up(self.declared.inputs)
+            self.act()
         self.stack.end_plugin()
         interceptor.drain()
 
     def _change(self) -> None:
-        for name, changes in self.declared.updates.items():
-            for number, change in enumerate(changes if isinstance(changes, tuple) else (changes,)):
-                inputs = self.declared.inputs | change
-                self._up(f"{name} {number}", inputs)
-                self._read(f"read after {name} {number}", inputs)
+        for update in FAULT_SCENARIOS:
+            if update.program == self.scenario.program and update.verb not in VERBS:
+                for number, inputs in enumerate((*update.between, update.changed)):
+                    self._up(f"{update.verb} {number}", inputs)
+                    self._read(f"read after {update.verb} {number}", inputs)
 
     def _up(self, step: str, inputs: dict[str, Any], *, at_once: bool = False) -> None:
         """Bring the resource to a program, after an import if a message of the last run has the command."""
@@ -167,11 +144,9 @@ class Life:
     def _read(self, step: str, inputs: dict[str, Any]) -> None:
         """Refresh, and require that a preview is empty."""
         self._tried(step, self.stack.refresh)
-        if self.stack.state is None:
-            self.problems.append(f"{step}: the state has lost the resource")
-            raise Stopped
-        if self.stack.preview(inputs):
-            self.problems.append(f"{step}: the preview is not empty: {self.stack.steps} {self.stack.failed}")
+        self.require(self.stack.state is not None, "lost", f"{step}: the state has lost the resource")
+        is_empty = not self.stack.preview(inputs)
+        self.require(is_empty, "drift", f"{step}: the preview is not empty: {self.stack.steps} {self.stack.failed}")
 
     def _import(self) -> None:
         assert self.stack.state is not None
@@ -199,26 +174,21 @@ class Life:
 
     def _record(self, step: str, *, untracked: bool) -> None:
         now, failed = Inventory.of(self.cloud), self.stack.failed
-        made = now.added_since(self.before)
-        if touched := now.changed_since(self.before):
-            self.problems.append(f"{step}: made by others, and changed: {touched}")
+        self.require(not now.changed_since(self.before), "touched", f"{step}: {now.changed_since(self.before)}")
         if failed is None:
-            self.made[step] = made
+            self.steps[step] = now.added_since(self.before)
             return
         message = failed.message or f"refused: {failed.refusals}"
         self.failures.append((step, message))
-        if not _NEXT_STEP.search(message):
-            self.problems.append(f"{step}: the error does not say what to do next: {message}")
-        names = {path.rpartition("/")[2] for path in now.items.keys() - self.before.items.keys()}
-        if names and self.stack.state is None and not untracked and not any(name in message for name in names):
-            self.problems.append(f"{step}: in no state, and in no message: {dict(made)}; {message}")
-
-    def _added(self) -> Counter[str]:
-        return Inventory.of(self.cloud).added_since(self.before)
+        self.require(_NEXT_STEP.search(message), "not reached", f"{step}: the error does not say what to do next")
+        names = {path.rpartition("/")[2] for path in now.new_since(self.before)}
+        is_told = not names or self.stack.state is not None or any(name in message for name in names)
+        self.require(is_told or untracked, "untracked", f"{step}: in no state, and in no message: {names}")
 
 
-def _make_operations_of_others(cloud: Emulated) -> None:
-    """Create what others have by requests with IDs, whose operations come before ours in every list."""
+def _surround(cloud: Emulated) -> None:
+    """Make what programs need, and what others have, also by requests with IDs: their operations are listed before ours."""
+    make_surroundings(cloud)
     for path, query, body in (
         ("v1/projects/{}/global/instanceTemplates", "", {"name": "a-stranger", **template()}),
         ("v1/projects/{}/regions/us-east1/instanceTemplates", "", {"name": "a-stranger", **template()}),
@@ -234,40 +204,30 @@ def _make_operations_of_others(cloud: Emulated) -> None:
         cloud.post(f"/compute/{path.format(PROJECT)}?requestId={uuid.uuid4()}{query}", body)
 
 
-def _creation(program: str) -> str:
-    """Return the API method that creates the resource of a program."""
-    inputs, changes = PROGRAMS[program].inputs, next(s for s in SAMPLES.values() if program in s.programs).changed_by
-    return changes[1 if TOKENS[program].endswith("InstanceTemplate") and inputs.get("region") else 0]
-
-
 def expected_of(cloud: Emulated, program: str, kind: Kind) -> Life:
     """Live while Google is as gcpx assumes. Only what a killed run has made may have to be imported."""
-    life = Life.begin(cloud, program)
-    life.live(kind)
-    life.stack.end_plugin()
+    with Life.of(cloud, program) as life:
+        life.live(kind)
     assert not life.failures or (kind == "killed" and import_commands(life.failures[-1][1])), life.failures
-    assert not life.problems, life.problems
     return life
 
 
-def life_under(cloud: Emulated, program: str, kind: Kind, assumption: Assumption, expected: Life) -> Life:
-    """Live while an assumption is wrong; return the life with the problems that this has caused."""
-    life = Life.begin(cloud, program, assumption.lag)
+def live_under(cloud: Emulated, program: str, kind: Kind, assumption: Assumption, expected: Life) -> None:
+    """Live while an assumption is wrong; raise an AssertionError if that does harm."""
     try:
-        with replaced_by(cloud, assumption.other(cloud)):
-            try:
-                life.live(kind)
-                has_stopped = False
-            except Stopped:
-                has_stopped = True
-        life.compare(expected)
-        if has_stopped:
-            life.end(expected)
-        if len(life.failures) > len(expected.failures) and not assumption.may_stop:
-            life.problems.append(f"it may only be slower: {life.failures}")
-    except AssertionError as error:
-        life.problems.append(str(error).partition("\n")[0] or repr(error))
+        with Life.of(cloud, program) as life:
+            life.lag = assumption.lag
+            has_stopped = False
+            with replaced_by(cloud, assumption.other(cloud)):
+                try:
+                    life.live(kind)
+                except Stopped:
+                    has_stopped = True
+            for step, made in life.steps.items():
+                require_made(made, expected.steps[step], step)
+            if has_stopped:
+                life.end(expected)
+            is_slower = len(life.failures) <= len(expected.failures) or assumption.may_stop
+            life.require(is_slower, "not reached", "it may only be slower")
     finally:
-        life.stack.end_plugin()
         cloud.emulator.faults.queue.clear()
-    return life

@@ -111,7 +111,6 @@ SAMPLE = Sample(
     api=ApiObject.compute("BulkInsertInstanceResource"),
     own={"memberCount", "fallbacks", "fleetId", "generation", "lastMachineType", "lastRollingAction", "lostMembers", "maxDeleted", "memberNames", "members", "onStopped", "operationGroupId", "perLocationStatus", "placement", "project", "region", "removedKeys", "rollingAction", "runningCount", "shortfalls", "updatePolicy"},
     read_method="compute.instances.list",
-    later_calls=("compute.regionOperations.wait", "compute.instances.list"),
     lives={
         "fleet": Life(
             inputs=fleet(fleetId="team", labels={"role": "worker"}),

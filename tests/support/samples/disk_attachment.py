@@ -63,7 +63,6 @@ SAMPLE = Sample(
     api=ApiObject.compute("AttachedDisk"),
     own={"project", "zone", "instance"},
     read_method="compute.instances.get",
-    later_calls=("compute.zoneOperations.wait", "compute.instances.get"),
     lives={
         "attachment": Life(
             inputs=attachment(deviceName="data", mode="READ_WRITE", autoDelete=False),

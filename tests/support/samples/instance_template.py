@@ -56,7 +56,6 @@ SAMPLE = Sample(
     api=ApiObject.compute("InstanceTemplate"),
     own={"project", "selfLinkUnique"},
     read_method="compute.instanceTemplates.get",
-    later_calls=("compute.globalOperations.wait", "compute.instanceTemplates.get"),
     lives={
         "template": Life(
             inputs={"name": "web", **template(labels={"app": "web"}, tags={"items": ["b", "a"]}, metadata={"items": [{"key": "k", "value": "v"}]})},

@@ -32,7 +32,6 @@ SAMPLE = Sample(
     api=ApiObject.compute("MachineImage"),
     own={"project"},
     read_method="compute.machineImages.get",
-    later_calls=("compute.globalOperations.wait", "compute.machineImages.get"),
     lives={
         "image": Life(
             inputs=image(name="golden", labels={"a": "1"}, storageLocations=["us"], guestFlush=True),

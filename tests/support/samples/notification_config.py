@@ -33,7 +33,6 @@ SAMPLE = Sample(
     api=ApiObject("Notification", "storage.v1", "storage.v1"),
     own={"bucket", "userProject"},
     read_method="storage.notifications.get",
-    later_calls=(),
     lives={
         "notification": Life(
             inputs=notification(topic="uploads", eventTypes=["OBJECT_FINALIZE", "OBJECT_DELETE"], customAttributes={"a": "b"}),

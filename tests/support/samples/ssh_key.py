@@ -51,7 +51,6 @@ SAMPLE = Sample(
     own={"user", "projectId", "regions"},
     query={"user": USER},
     read_method="oslogin.users.sshPublicKeys.get",
-    later_calls=("oslogin.users.sshPublicKeys.get",),
     lives={
         "key": Life(
             inputs=key(expirationTimeUsec=EXPIRY),

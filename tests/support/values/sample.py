@@ -118,7 +118,6 @@ class Sample:
         own: its properties that are no fields of that object: parts of a URL, or made by gcpx.
         query: what a list of it requires.
         read_method: the API method that reads it.
-        later_calls: the API methods that the plugin calls after the one that creates it.
         changed_by: the API methods that change it; the first one creates it.
         lives: its lives under the real CLI, by a name that no other life has.
         programs: its programs for the suites that disturb runs, by names that no other program has.
@@ -138,7 +137,6 @@ class Sample:
     own: set[str]
     query: Inputs = attrs.Factory(dict)
     read_method: str
-    later_calls: tuple[str, ...]
     changed_by: tuple[str, ...]
     lives: dict[str, Life]
     programs: dict[str, Program]

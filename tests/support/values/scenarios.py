@@ -7,7 +7,7 @@ from typing import Any, Final
 import attrs
 from engines.stack import Declared, Stack
 from samples import BY_TOKEN, SAMPLES
-from values.programs import FLEET
+from values.programs import FLEET, TEMPLATE
 from values.sample import CANCELLATIONS, CRASHES, FAULTS, Inputs, Program, Sample
 
 from gcpx.provider import RESOURCES
@@ -93,6 +93,12 @@ def _of_program(token: str, name: str, program: Program, verbs: tuple[str, ...])
     return made
 
 
+def insertion_of(item: Scenario) -> str:
+    """Return the API method that creates the resource of a scenario."""
+    is_regional = item.token == TEMPLATE and "region" in item.inputs
+    return BY_TOKEN[item.token].changed_by[1 if is_regional else 0]
+
+
 FAULT_SCENARIOS: Final = scenarios(FAULTS, *VERBS)
 CRASH_SCENARIOS: Final = scenarios(CRASHES, "create", "delete")
 CANCEL_SCENARIOS: Final = scenarios(CANCELLATIONS, "create", "read", "delete")
@@ -109,9 +115,7 @@ GENERATED: Final = [
 GIVEN: Final = [name for name in CREATIONS if name not in {*GENERATED, *UNTOLD}]
 """The other creations of what the program identifies."""
 FLEETS: Final = [name for name, item in CREATIONS.items() if item.token == FLEET]
-INSERTIONS: Final = {name: BY_TOKEN[item.token].changed_by[0] for name, item in CREATIONS.items()} | {
-    "template_regional_generated": "compute.regionInstanceTemplates.insert"
-}
+INSERTIONS: Final = {name: insertion_of(item) for name, item in CREATIONS.items()}
 """The API method of each creation."""
 READS: Final = {name: BY_TOKEN[item.token].read_method for name, item in CREATIONS.items()} | {
     "template_regional_generated": "compute.regionInstanceTemplates.get"
