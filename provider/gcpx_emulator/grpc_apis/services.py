@@ -17,7 +17,7 @@ from google.rpc import error_details_pb2, status_pb2  # noqa: F401 - details are
 from starlette.responses import Response
 
 from gcpx_emulator.core.discovery import error_form
-from gcpx_emulator.core.errors import ApiError, error_response, reason_of
+from gcpx_emulator.core.errors import ApiError, error_of, error_response
 from gcpx_emulator.core.faults import DroppedConnection, response_before_work
 from gcpx_emulator.core.json_data import Json, parse_json
 from gcpx_emulator.core.uploads import MOST_BYTES
@@ -105,7 +105,7 @@ class Services(grpc.GenericRpcHandler):  # type: ignore[misc]
             response = error_response(error, _PULL, error_form("pubsub"))
         finally:
             response = response or Response()
-            log.answered(entry, response.status_code, len(response.body), reason_of(response))
+            log.answered(entry, response.status_code, len(response.body), *error_of(response))
         await _body_of(response, context)
 
 
