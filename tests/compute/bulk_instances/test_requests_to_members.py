@@ -150,7 +150,7 @@ def test_a_member_that_is_gone_counts_as_deleted_but_not_as_changed(crew, member
     ]
     (failure,) = crew.try_all(context(clock), requests, "changed")
     assert isinstance(failure.error, NotFound)
-    crew.send_all(context(clock), _deletions(members), "deleted")
+    crew.delete(context(clock), members)
 
     assert crew.matching(context(clock)) == []
 
