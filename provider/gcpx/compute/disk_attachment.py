@@ -66,7 +66,8 @@ ID_FORMS: Final = (
 )
 _ID_BY_DISK: Final = re.compile(r"projects/([^/]+)/zones/([^/]+)/instances/([^/]+)/(projects/.+/disks/[^/]+)")
 _ID_BY_DEVICE: Final = re.compile(r"projects/([^/]+)/zones/([^/]+)/instances/([^/]+)/([^/]+)")
-_SHORT_ID: Final = re.compile(r"(?:([^/]+)/)?([^/]+)/([^/]+)/([^/]+)")
+_SHORT_ID: Final = re.compile(r"(?:([^/]+)/)?([^/]+)/([^/]+)/([^/:]+)")
+"""A colon in a device name is written %3A: `PROJECT/ZONE/INSTANCE:DISK` names no device."""
 
 
 @attrs.frozen
