@@ -9,6 +9,7 @@ import json
 
 import pytest
 from engines.disturbed import require_deleted
+from engines.import_commands import fits
 from engines.inventory import Inventory
 from engines.stack import Stack
 from rolling.rollouts import BULK
@@ -129,6 +130,7 @@ def test_what_exists_without_an_operation_is_refused_and_taken_over_when_google_
 
     assert stack.state is None
     assert "Google has listed no operation of this request; if it lists one later" in stack.failed.message
+    assert fits(stack.failed.message[stack.failed.message.index("It exists") :]), "besides what Google says"
     assert "may have carried" not in stack.failed.message
     assert "created by another" not in stack.failed.message
     stack.up(CREATIONS[name].inputs)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import attrs
 import pytest
 from engines.disturbed import require_deleted, require_settled
-from engines.import_commands import import_commands
+from engines.import_commands import fits, import_commands
 from engines.inventory import Inventory, identity
 from engines.outside_changes import delete as delete_outside
 from engines.stack import Stack
@@ -116,6 +116,7 @@ def test_what_others_created_before_is_refused_with_an_import_command(cloud, sta
     theirs = _let_another_create(cloud, name)
     stack.up(program_of(name))
 
+    assert fits(stack.failed.message), stack.failed.message
     (command,) = import_commands(stack.failed.message)
     assert (command.token, command.name) == (CREATIONS[name].token, "web")
     assert stack.entries == []

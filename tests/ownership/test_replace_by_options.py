@@ -11,7 +11,7 @@ from __future__ import annotations
 import attrs
 import pytest
 from engines.disturbed import require_settled
-from engines.import_commands import import_commands
+from engines.import_commands import fits, import_commands
 from engines.inventory import Inventory, identity
 from engines.outside_changes import delete as delete_outside
 from engines.stack import INIT_ERROR, Declared, Stack, changes_something
@@ -112,12 +112,13 @@ def _assert_refused(stack, name, program):
     stack.up(program)
 
     said = stack.failed.message
+    assert fits(said), said
     if name == "notification":  # it may be another one with the same content
         assert import_commands(said)[0].id == old.id
         assert "Set the resource option deleteBeforeReplace if this run replaces it" in said
     else:
         assert "This run replaces it, but did not delete it first: set the resource option deleteBeforeReplace" in said
-        assert "or the option retainOnDelete keeps it: " in said
+        assert "If the option retainOnDelete keeps it, " in said
     assert _web(stack) == old
     assert Inventory.of(stack.cloud).changed_since(made) == []
     if "first" not in program:

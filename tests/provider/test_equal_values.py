@@ -10,7 +10,7 @@ import pytest
 from engines import driver
 from engines.driver import rpc, struct
 from samples import INPUTS
-from values.programs import ATTACHMENT, IMAGE, KEY, NOTIFICATION, PROJECT, TEMPLATE, ZONE
+from values.programs import ATTACHMENT, IMAGE, KEY, NOTIFICATION, PROJECT, TEMPLATE, ZONE, template
 from values.spellings import ABSENT, REGION, places
 
 from gcpx.model.fields import object_type
@@ -202,3 +202,42 @@ def test_a_new_property_within_what_the_last_outputs_have_is_no_drift(shown):
     )
 
     assert shown.engine.drift(last) == set()
+
+
+@pytest.mark.parametrize("written", [
+    {"networkInterfaces": [{}]},
+    {"networkInterfaces": [{"network": "default", "stackType": "IPV4_ONLY"}]},
+    {"confidentialInstanceConfig": {"enableConfidentialCompute": False}},
+    {"scheduling": {"exposeHostTopology": False}},
+    {"scheduling": {"gracefulShutdown": {"enabled": False}}},
+], ids=str)  # fmt: skip
+def test_what_is_so_without_being_written_is_no_change(offline, written):
+    without = template()
+
+    assert _changes(offline, TEMPLATE, without, template(**written)) == set()
+    assert _changes(offline, TEMPLATE, template(**written), without) == set()
+
+
+def test_turning_a_default_off_is_a_change(offline):
+    written = template(shieldedInstanceConfig={"enableVtpm": False})
+
+    assert _changes(offline, TEMPLATE, template(), written)
+    assert _changes(offline, TEMPLATE, written, template())
+
+
+def test_what_google_shows_beside_the_program_is_no_drift(engine, cloud):
+    disks = [
+        {"boot": True, "initializeParams": {"sourceImage": "family/debian-12"}},
+        {"type": "SCRATCH", "interface": "NVME", "initializeParams": {"diskType": "local-ssd"}},
+    ]
+    made = engine.create(TEMPLATE, "x", template(machineType="n2-standard-4", disks=disks))
+    live = cloud.get(made.id)
+    shown = live["properties"]
+    for disk in shown["disks"]:
+        disk.pop("diskSizeGb", None)
+    shown["disks"].reverse()
+    shown["networkInterfaces"][0] |= {"stackType": "IPV4_ONLY", "nicType": "GVNIC"}
+    shown["disks"][0]["localSsdEncryptionMode"] = "STANDARD_ENCRYPTION"
+    cloud.emulator.store.put(made.id, live)
+
+    assert engine.drift(made) == set()

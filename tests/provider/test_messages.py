@@ -10,7 +10,7 @@ import pytest
 from engines import driver
 from engines.clocked import ClockedProvider
 from engines.driver import failing, rpc, struct
-from engines.import_commands import ImportCommand, import_commands
+from engines.import_commands import ImportCommand, fits, import_commands
 from generate.rule_rows import rows
 from servers.raw_server import answering, response
 from values.programs import (
@@ -118,7 +118,6 @@ def test_a_missing_disk_is_reported_by_its_property(engine, cloud):
 
 
 WEB = f"projects/{PROJECT}/global/instanceTemplates/web"
-LINES, WIDTH = 3, 160
 
 
 def _conflict(engine, name="two"):
@@ -138,8 +137,24 @@ def test_a_name_conflict_is_reported_with_a_command_that_can_be_copied(engine, c
     assert import_commands(_conflict(engine, "it's ::here"))[0].name == "it's ::here"
     assert "set the resource option aliases" in said
     assert "deleteBeforeReplace" in said
-    assert len(said) <= LINES * WIDTH
+    assert fits(said), said
     assert said.count("exists") == 1, "one text says it"
+
+
+def test_a_conflict_of_an_attachment_repeats_nothing_of_google(engine, cloud):
+    cloud.make_instance()
+    cloud.make_disk()
+    with driver.engine(project=PROJECT, emulatorHost=cloud.host) as another:
+        made = another.create(ATTACHMENT, "one", attachment())
+    with failing() as failed:
+        engine.create(ATTACHMENT, "two", attachment(autoDelete=True))
+    said = failed[0].message
+
+    assert said.startswith(f"{made.id} is attached already and was not attached by this resource with these inputs.\n")
+    assert import_commands(said) == [ImportCommand(ATTACHMENT, "two", made.id, [])]
+    assert fits(said), said
+    assert said.count("attached already") == 1
+    assert "HTTP" not in said
 
 
 def test_a_conflict_with_another_resource_of_the_stack_names_it_instead_of_an_import(engine):

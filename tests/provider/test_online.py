@@ -336,3 +336,19 @@ def test_a_resource_that_the_same_program_creates_is_given_by_an_output_that_is_
     (said,) = online.failures(NOTIFICATION, notification(bucket="not-yet")).values()
 
     assert "if this program creates it, refer to the output `id` of that resource" in said
+
+
+@pytest.mark.parametrize(
+    ("token", "inputs"), [(IMAGE_, image()), (TEMPLATE, {"name": "web", "sourceInstance": image()["sourceInstance"]})]
+)
+@pytest.mark.parametrize("is_checked_as_new", [False, True])
+def test_a_replacement_is_refused_if_its_source_instance_is_gone(online, cloud, vm, token, inputs, is_checked_as_new):
+    made = online.create(token, "x", inputs)
+    cloud.emulator.store.delete(f"projects/{PROJECT}/zones/us-east1-b/instances/example-vm")
+    online.configure(project=PROJECT, emulatorHost=cloud.host, validateOnline="true")
+    refused = online.check(
+        token, "x", {**inputs, "description": "new"}, None if is_checked_as_new else made.inputs
+    ).failures
+
+    assert [failure.property for failure in refused] == ["sourceInstance"]
+    assert "zones/us-east1-b/instances/example-vm does not exist" in refused[0].reason

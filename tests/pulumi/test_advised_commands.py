@@ -104,7 +104,9 @@ def _second_replacement_of_another_attachment(stack, cloud):
 def _forced_replacement_of_another_attachment(stack, cloud):
     _attached(stack, cloud)
     force = ("--target-replace", stack.resource("web")["urn"])
-    assert "with --target-replace, set deleteBeforeReplace" in stack.up_fails(*force)
+    assert "If this run has the option --target-replace, set the resource option deleteBeforeReplace" in stack.up_fails(
+        *force
+    )
     stack.write(web={**ATTACHED, "options": {"deleteBeforeReplace": True}})
     return stack.up_fails(*force)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 from samples import SAMPLES
-from values.programs import ATTACHMENT, KEY, TEMPLATE, template
+from values.programs import ATTACHMENT, IMAGE, KEY, TEMPLATE, image, template
 
 pytestmark = [pytest.mark.pulumi, pytest.mark.usefixtures("no_pauses")]
 TOKENS = {"attachment": ATTACHMENT, "key": KEY}
@@ -95,3 +95,15 @@ def test_a_destruction_of_two_entries_leaves_nothing(interrupted, cloud):
 
     assert all(life.is_gone(cloud) for life in LIVES.values())
     assert _entries(interrupted) == []
+
+
+@pytest.mark.parametrize("token", [IMAGE, TEMPLATE])
+def test_a_preview_with_online_checks_refuses_a_forced_replacement_without_its_source(stack, cloud, vm, token):
+    stack.workspace.run("config", "set", "gcpx:validateOnline", "true")
+    stack.write(web={"type": token, "properties": {"name": "web", **image()}})
+    stack.up()
+    cloud.delete(vm)
+    done = stack.workspace.run("preview", "--target-replace", stack.resource("web")["urn"], check=False)
+
+    assert done.returncode != 0
+    assert "zones/us-east1-b/instances/example-vm does not exist" in done.stdout

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import runpy
+import shlex
 import shutil
 import signal
 import socket
@@ -15,7 +16,9 @@ from contextlib import contextmanager, suppress
 
 import pytest
 import yaml
+from cli.documented import commands
 from engines.clock import HANGS
+from values.programs import IMAGE, PROJECT, image
 from workspace import ROOT, Workspace, environment, pulumi_folder
 
 pytestmark = [pytest.mark.pulumi, pytest.mark.languages]
@@ -220,3 +223,18 @@ def test_no_text_of_a_program_becomes_markup_or_ends_the_summary(tmp_path):
     assert text.startswith("<pre>\n")
     assert text.count("<") == text.count(">") == len(("<pre>", "<b>", "</b>", "</pre>"))
     assert text.endswith("\none\x85two\u2028&lt;/pre&gt;&lt;img src=x&gt;\n</pre>\n\n")
+
+
+@pytest.mark.parametrize("has_drifted", [False, True])
+def test_the_command_for_a_schedule_fails_with_the_change_if_something_has_drifted(stack, cloud, has_drifted):
+    command = commands("examples/ci/README.md", "Drift on a schedule").strip()
+    stack.write(web={"type": IMAGE, "properties": {"name": "web", **image(labels={"team": "web"})}})
+    cloud.make_instance()
+    stack.up()
+    path = f"projects/{PROJECT}/global/machineImages/web"
+    if has_drifted:
+        cloud.emulator.store.put(path, {**cloud.get(path), "labels": {"team": "other"}})
+    done = stack.workspace.run(*shlex.split(command)[1:], check=False)
+
+    assert (done.returncode != 0) is has_drifted, done.stdout
+    assert ("team" in done.stdout) is has_drifted

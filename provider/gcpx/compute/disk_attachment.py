@@ -29,7 +29,7 @@ from gcpx.compute.operations import Operation, Outcome, Wait
 from gcpx.compute.reference import DISK, INSTANCE, rest
 from gcpx.errors import MalformedResponse, ProviderError
 from gcpx.gcp.client import GoogleClient
-from gcpx.gcp.creation import keeping_state
+from gcpx.gcp.creation import exists_already, keeping_state
 from gcpx.gcp.errors import Conflict, NotFound, OperationFailed, Rejected
 from gcpx.gcp.in_project import Lookups, missing_place, place_or_default, require_project
 from gcpx.gcp.list_method import link_of
@@ -40,7 +40,6 @@ from gcpx.gcp.settings import Settings
 from gcpx.model import codec
 from gcpx.model.context import Context
 from gcpx.model.fields import Failure, chosen, field, record, requirement_of_each, rule, text
-from gcpx.model.import_command import not_ours
 from gcpx.model.links import Location, name_of, path_of, same_link
 from gcpx.model.naming import UNREAD
 from gcpx.model.numbers import as_integer
@@ -61,7 +60,8 @@ ID_FORMS: Final = (
 )
 _ID_BY_DISK: Final = re.compile(r"projects/([^/]+)/zones/([^/]+)/instances/([^/]+)/(projects/.+/disks/[^/]+)")
 _ID_BY_DEVICE: Final = re.compile(r"projects/([^/]+)/zones/([^/]+)/instances/([^/]+)/([^/]+)")
-_SHORT_ID: Final = re.compile(r"(?:([^/]+)/)?([^/]+)/([^/]+)/([^/]+)")
+_SHORT_ID: Final = re.compile(r"(?:([^/]+)/)?([^/]+)/([^/]+)/([^/:]+)")
+"""A colon in a device name is written %3A: `PROJECT/ZONE/INSTANCE:DISK` names no device."""
 
 
 @attrs.frozen
@@ -369,8 +369,8 @@ class DiskAttachment(Resource["DiskAttachmentValues"]):
                 attached = self.find(call, attrs.evolve(address, device=""), {"disk": disk})
                 if attached is None:
                     raise
-                hint = not_ours(context, attached.id, "attach another disk", "is attached", "attached")
-                raise error.with_hint(hint) from error
+                words = {"state": "is attached", "verb": "attached"}
+                raise exists_already(error, context, attached.id, "attach another disk", **words) from error
             progress.created(operation)
             found = insertion.find()
             if found is None:

@@ -257,8 +257,8 @@ class Insertion(abc.ABC):
         if self.context.is_over:
             raise lost
         raise Conflict(
-            f"{without_stop(str(lost.__cause__ or lost))}. For {LAG:.0f} seconds, Google has listed no operation of this "
-            "request; if it lists one later, the next `pulumi up` takes over what the request created"
+            f"{without_stop(str(lost.__cause__ or lost))}. It exists, and Google has listed no operation of this request; "
+            "if it lists one later, the next `pulumi up` takes over what the request created"
         )
 
     def accepted(self, request_id: str) -> Operation:

@@ -23,14 +23,13 @@ from gcpx.compute.operations import Operation, Outcome, Wait, requested_at
 from gcpx.compute.reference import NAME
 from gcpx.errors import RUN_AGAIN, ProviderError, UserError, safe_message
 from gcpx.gcp.client import GoogleClient
-from gcpx.gcp.creation import keeping_state
+from gcpx.gcp.creation import exists_already, keeping_state
 from gcpx.gcp.errors import Conflict, NotFound, Rejected, Unfinished
 from gcpx.gcp.in_project import InProject, Lookups
 from gcpx.gcp.list_method import link_of
 from gcpx.gcp.request import COMPUTE, Request
 from gcpx.model import codec, lifecycle
 from gcpx.model.context import Context
-from gcpx.model.import_command import not_ours
 from gcpx.model.links import name_of, path_of
 from gcpx.model.naming import AUTONAMED, Autoname
 from gcpx.model.ownership import Owner, owner
@@ -133,9 +132,7 @@ class NamedResource(InProject):
                 inserted = insert_once(insertion)
                 operation = inserted.outcome.result()
             except Conflict as error:
-                refusal = not_ours(context, address.id, "choose another name")
-                is_told = error.reason == "alreadyExists"  # then Google's text says no more than ours
-                raise (error.with_message(refusal) if is_told else error.with_hint(refusal)) from error
+                raise exists_already(error, context, address.id, "choose another name") from error
             progress.created(operation)
             named = named_by(operation)
             found = collection.get_inserted(context, named.name, operation)

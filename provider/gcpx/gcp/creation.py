@@ -18,12 +18,12 @@ from typing import Any, Final
 import attrs
 
 from gcpx.errors import RUN_AGAIN, MalformedResponse, ProviderError, safe_message, sentences, without_stop
-from gcpx.gcp.errors import Conflict, NotFound, PreconditionFailed, Unfinished
+from gcpx.gcp.errors import ApiError, Conflict, NotFound, PreconditionFailed, Unfinished
 from gcpx.model.context import Context
-from gcpx.model.import_command import not_ours
+from gcpx.model.import_command import how_to_manage, not_ours
 from gcpx.model.resource import PartialError, State
 
-_OTHERWISE: Final = "remove this resource from the program or, if you have just deleted it, run `pulumi up` in a minute"
+_OTHERWISE: Final = "remove it from the program or, if you have just deleted it, run `pulumi up` in a minute"
 """What to do instead of an import; Google may show something for a while after its deletion."""
 
 
@@ -94,8 +94,22 @@ def create_by_name(
         return {}
 
 
-def _exists_already(context: Context, resource_id: str) -> Conflict:
-    return Conflict(not_ours(context, resource_id, _OTHERWISE), status=409)
+_TOLD: Final = frozenset({"alreadyExists", "invalid"})
+"""Reasons of Google that say no more than that something exists, if it does: `invalid` is said of an attached disk."""
+
+
+def exists_already(error: ApiError, context: Context, resource_id: str, otherwise: str, **words: str) -> ApiError:
+    """Return the error of a request to create something that exists, with what to do, in at most three lines.
+
+    The other arguments are those of `not_ours`, whose text replaces that of Google.
+    """
+    if error.reason in _TOLD:
+        return error.with_message(not_ours(context, resource_id, otherwise, **words))
+    return error.with_hint(f"\n{how_to_manage(context, resource_id, otherwise)}")
+
+
+def _exists_already(context: Context, resource_id: str) -> ApiError:
+    return exists_already(Conflict("", status=409, reason="alreadyExists"), context, resource_id, _OTHERWISE)
 
 
 @attrs.define

@@ -13,17 +13,17 @@ _DEFAULT: Final = re.compile(r"default(_(\d+_\d+_\d+|\w+/).*)?")
 
 
 def not_ours(context: Context, resource_id: str, otherwise: str, state: str = "exists", verb: str = "created") -> str:
-    """Return sentences that refuse to take over an existing resource, and say what to do.
+    """Return at most three lines that refuse to take over an existing resource, and say what to do.
 
     `state` describes the existing resource, and `verb` what this resource did not do; the other arguments are as for
     `how_to_manage`.
     """
     of_others = "" if context.is_blocked else f" and was not {verb} by this resource with these inputs"
-    return f"{resource_id} {state} already{of_others}. {how_to_manage(context, resource_id, otherwise)}"
+    return f"{resource_id} {state} already{of_others}.\n{how_to_manage(context, resource_id, otherwise)}"
 
 
 def how_to_manage(context: Context, resource_id: str, otherwise: str) -> str:
-    """Return sentences about what to do if the resource to create exists already; each command works as things are.
+    """Return one or two lines about what to do if the resource to create exists; each command works as things are.
 
     If another resource of the stack manages it, they do not advise an import: deleting the other resource would delete
     it. The CLI refuses an import as a resource that the state has already.
@@ -42,21 +42,21 @@ def how_to_manage(context: Context, resource_id: str, otherwise: str) -> str:
     if context.is_blocked:
         return (
             "This run replaces it, but did not delete it first: set the resource option deleteBeforeReplace, and run "
-            f"`pulumi up` again. If that is set, an interrupted replacement created it, and {forget} lets the next run "
-            f"take it over; or the option retainOnDelete keeps it: {otherwise}"
+            f"`pulumi up` again. If that is set, an interrupted run created it, and {forget} lets the next run take "
+            f"it over.\nIf the option retainOnDelete keeps it, {otherwise}"
         )
     command = import_command(context, resource_id)
     if context.replaces is not None and context.replaces.is_in_state:
         return (
             "Set the resource option deleteBeforeReplace if this run replaces it, or delete it if an interrupted "
-            f"replacement created it. If nothing else manages it, run {forget}, and import it with {command}. "
-            f"Otherwise, {otherwise}"
+            "replacement created it.\n"
+            f"If nothing else manages it, run {forget}, and import it with {command}. Otherwise, {otherwise}"
         )
     first = "run `pulumi refresh`, and then " if context.prior else ""
     return (
-        f"If nothing else manages it, {first}import it with {command}. If this resource had another name in the "
-        "program before, set the resource option aliases instead; with --target-replace, set deleteBeforeReplace. "
-        f"Otherwise, {otherwise}"
+        f"If nothing else manages it, {first}import it with {command}. If this run has the option --target-replace, "
+        "set the resource option deleteBeforeReplace.\n"
+        f"If this resource had another name before, set the resource option aliases. Otherwise, {otherwise}"
     )
 
 

@@ -588,10 +588,10 @@ class NotificationConfig(Resource["NotificationConfigValues"]):
         if unknown is not None:
             words = (
                 f"{unknown} already publishes the same events: an interrupted run or somebody else created it, or a "
+                "resource that this run has not reached manages it"
             )
-            words += "resource that this run has not reached manages it"
             advice = how_to_manage(context, unknown, "give this one other customAttributes")
-            raise Conflict(f"{words}. {advice}", status=409)
+            raise Conflict(f"{words}.\n{advice}", status=409)
         for twin in twins:
             if context.is_anothers(twin):
                 words = f"{twin} already publishes the same events, so every event will be published twice"

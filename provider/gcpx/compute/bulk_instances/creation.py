@@ -725,7 +725,8 @@ class Creation:
         if self.refusal is None or not isinstance(refusal, (Conflict, Rejected) if pattern else Conflict):
             return []
         if self.context.is_blocked and isinstance(refusal, Conflict):
-            self.error = refusal.with_hint(how_to_manage(self.context, self.fleet.resource_id, "choose other names"))
+            advice = how_to_manage(self.context, self.fleet.resource_id, "choose other names")
+            self.error = refusal.with_hint(f"\n{advice}")
             return []
         expression = pattern_expression(pattern) if pattern else "|".join(map(re.escape, wanted))
         try:

@@ -127,7 +127,7 @@ class FleetIdTakenError(ProviderError):
     code = "ALREADY_EXISTS"
 
     def __init__(self, fleet: Fleet, reason: str, advice: str) -> None:
-        super().__init__(f"fleetId: must match no existing instance in {fleet.region}: {reason}. {advice}")
+        super().__init__(f"fleetId: must match no existing instance in {fleet.region}: {reason}.\n{advice}")
 
 
 class SmallerFleetError(ProviderError):
