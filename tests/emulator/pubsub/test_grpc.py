@@ -85,9 +85,12 @@ class _Stream:
     def send(self, **request):
         self._requests.put(types.StreamingPullRequest(**request))
 
+    def response(self):
+        return next(self._responses)
+
     def received(self):
         """Wait for messages; return their data, and their IDs of leases."""
-        messages = next(self._responses).received_messages
+        messages = self.response().received_messages
         return [one.message.data.decode() for one in messages], [one.ack_id for one in messages]
 
     def close(self):
@@ -271,6 +274,7 @@ def test_the_deadline_of_a_stream_can_be_changed(http, publisher, subscriber, st
     ("first", "later", "code"),
     [
         ({"subscription": "worker"}, {}, "INVALID_ARGUMENT"),
+        ({"subscription": f"projects/{PROJECT}/subscriptions/123"}, {}, "INVALID_ARGUMENT"),
         ({"subscription": f"projects/{PROJECT}/subscriptions/missing"}, {}, "NOT_FOUND"),
         ({"stream_ack_deadline_seconds": 9}, {}, "INVALID_ARGUMENT"),
         ({}, {"subscription": SUBSCRIPTION}, "INVALID_ARGUMENT"),
@@ -301,11 +305,39 @@ def test_a_stream_ends_with_its_subscription(publisher, subscriber, stream):
         opened.received()
 
 
-def test_exactly_once_delivery_by_a_stream_is_refused(subscriber, stream):
+def test_with_exactly_once_delivery_a_callback_learns_whether_its_message_is_acknowledged(http, publisher, subscriber):
     _subscribe(subscriber, enable_exactly_once_delivery=True)
+    done, results = threading.Event(), []
 
-    with pytest.raises(exceptions.MethodNotImplemented, match="exactly-once"):
-        stream().received()
+    def take(message):
+        if not results:
+            _advance(http, 600)  # the lease ends
+            with pytest.raises(pubsub_v1.subscriber.exceptions.AcknowledgeError) as late:
+                message.ack_with_response().result(HANGS)
+            results.append(late.value.error_code.name)
+            return
+        results.append(message.ack_with_response().result(HANGS).name)
+        done.set()
+
+    _publish(publisher, "one")
+    with _callback(subscriber, take):
+        assert done.wait(HANGS)
+
+    assert results == ["INVALID_ACK_ID", "SUCCESS"]
+
+
+def test_with_exactly_once_delivery_a_stream_confirms_what_it_did(publisher, subscriber, stream):
+    _subscribe(subscriber, enable_exactly_once_delivery=True)
+    _publish(publisher, "one", "two")
+    opened = stream()
+    _, (one, two) = opened.received()
+    opened.send(ack_ids=[one, "other"], modify_deadline_ack_ids=[two, "past"], modify_deadline_seconds=[60, 60])
+    answer = opened.response()
+    done, changed = answer.acknowledge_confirmation, answer.modify_ack_deadline_confirmation
+
+    assert (list(done.ack_ids), list(done.invalid_ack_ids)) == ([one], ["other"])
+    assert (list(changed.ack_ids), list(changed.invalid_ack_ids)) == ([two], ["past"])
+    assert answer.subscription_properties.exactly_once_delivery_enabled
 
 
 def test_errors_have_the_codes_of_google(cloud, publisher, subscriber):
