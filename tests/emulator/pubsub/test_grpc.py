@@ -305,17 +305,11 @@ def test_a_stream_ends_with_its_subscription(publisher, subscriber, stream):
         opened.received()
 
 
-def test_with_exactly_once_delivery_a_callback_learns_whether_its_message_is_acknowledged(http, publisher, subscriber):
+def test_with_exactly_once_delivery_a_callback_learns_that_its_message_is_acknowledged(publisher, subscriber):
     _subscribe(subscriber, enable_exactly_once_delivery=True)
     done, results = threading.Event(), []
 
     def take(message):
-        if not results:
-            _advance(http, 600)  # the lease ends
-            with pytest.raises(pubsub_v1.subscriber.exceptions.AcknowledgeError) as late:
-                message.ack_with_response().result(HANGS)
-            results.append(late.value.error_code.name)
-            return
         results.append(message.ack_with_response().result(HANGS).name)
         done.set()
 
@@ -323,7 +317,19 @@ def test_with_exactly_once_delivery_a_callback_learns_whether_its_message_is_ack
     with _callback(subscriber, take):
         assert done.wait(HANGS)
 
-    assert results == ["INVALID_ACK_ID", "SUCCESS"]
+    assert results == ["SUCCESS"]
+
+
+def test_with_exactly_once_delivery_an_acknowledgement_after_the_lease_is_refused(http, publisher, subscriber):
+    _subscribe(subscriber, enable_exactly_once_delivery=True)
+    _publish(publisher, "one")
+    (late,) = _pulled(subscriber)
+    _advance(http, 11)
+    with pytest.raises(exceptions.FailedPrecondition) as caught:
+        subscriber.acknowledge(subscription=SUBSCRIPTION, ack_ids=[late.ack_id])
+
+    assert caught.value.details[0].metadata == {late.ack_id: "PERMANENT_FAILURE_INVALID_ACK_ID"}
+    assert [one.message for one in _pulled(subscriber)] == [late.message]
 
 
 def test_with_exactly_once_delivery_a_stream_confirms_what_it_did(publisher, subscriber, stream):
