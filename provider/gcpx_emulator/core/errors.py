@@ -45,6 +45,10 @@ _USAGE_LIMITS: Final = frozenset({"accessNotConfigured", "quotaExceeded", "rateL
 """Reasons of another domain than `global`; Cloud SQL gave the first one in 2020."""
 
 
+FAILED_PRECONDITION: Final = "failedPrecondition"
+"""The reason of errors with the code 400 whose status is not INVALID_ARGUMENT."""
+
+
 class ErrorForm(enum.Enum):
     """The parts of an API's errors besides the code and the message."""
 
@@ -83,7 +87,8 @@ class ApiError(Exception):
         if form is not ErrorForm.STATUS:
             error["errors"] = [{"domain": domain, "reason": self.reason, "message": self.message}]
         if form is not ErrorForm.REASONS or domain == "usageLimits":
-            error["status"] = _STATUS.get(self.status, "UNKNOWN")
+            by_code = _STATUS.get(self.status, "UNKNOWN")
+            error["status"] = "FAILED_PRECONDITION" if self.reason == FAILED_PRECONDITION else by_code
         return {"error": error | ({"details": self.details} if self.details else {})}
 
 

@@ -12,7 +12,7 @@ import attrs
 
 from gcpx_emulator.core.call import Call, Cloud, handles
 from gcpx_emulator.core.clock import timestamp
-from gcpx_emulator.core.errors import ApiError
+from gcpx_emulator.core.errors import FAILED_PRECONDITION, ApiError
 from gcpx_emulator.core.iam import has_role
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.permissions import is_granted
@@ -166,7 +166,7 @@ def read_pulled(store: Store, name: str) -> Json:
     """Read a subscription, which must exist and have no push endpoint."""
     subscription = read(store, name)
     if subscription["pushConfig"].get("pushEndpoint"):
-        raise ApiError(400, "This method is not supported for this subscription type.", "failedPrecondition")
+        raise ApiError(400, "This method is not supported for this subscription type.", FAILED_PRECONDITION)
     return subscription
 
 
@@ -202,19 +202,38 @@ def messages_of(store: Store, subscription: Json, ack_ids: Iterable[str]) -> lis
     return [(path, entry) for path, entry, ack_id in found if entry is not None and entry["ackId"] == ack_id]
 
 
-def _ack_ids(call: Call) -> list[str]:
+def invalid_ids(cloud: Cloud, subscription: Json, ack_ids: Iterable[str]) -> list[str]:
+    """Return the IDs of leases that have ended; with at-least-once delivery, nobody asks, and there are none."""
+    if not subscription.get("enableExactlyOnceDelivery"):
+        return []
+    now, found = cloud.now(), messages_of(cloud.store, subscription, ack_ids)
+    held = {entry["ackId"] for _, entry in found if entry["due"] > now}
+    return [ack_id for ack_id in ack_ids if ack_id not in held]
+
+
+def _ack_ids(call: Call, subscription: Json) -> list[str]:
     """Return the IDs of the leases that a call names."""
-    ack_ids = call.body.get("ackIds") or []
+    ack_ids = list(call.body.get("ackIds") or ())
     if not ack_ids:
         raise ApiError(400, "No ack ids specified.")
-    return list(ack_ids)
+    invalid = invalid_ids(call.cloud, subscription, ack_ids)
+    if invalid:
+        metadata = dict.fromkeys(invalid, _INVALID)
+        info = {"@type": _ERROR_INFO, "reason": _INVALID, "domain": "pubsub.googleapis.com", "metadata": metadata}
+        raise ApiError(400, "Some ack ids are invalid: their leases have ended.", FAILED_PRECONDITION, [info])
+    return ack_ids
+
+
+_ERROR_INFO: Final = "type.googleapis.com/google.rpc.ErrorInfo"
+_INVALID: Final = "PERMANENT_FAILURE_INVALID_ACK_ID"
+"""Source: what google-cloud-pubsub reads in `subscriber/_protocol/streaming_pull_manager.py`."""
 
 
 @handles("pubsub.projects.subscriptions.acknowledge")
 def acknowledge(call: Call) -> Json:
-    """Delete messages that were handled; unknown IDs are ignored."""
+    """Delete messages that were handled; unknown IDs are ignored, but for exactly-once delivery."""
     subscription = read_subscription(call)
-    finish(call.cloud, subscription, _ack_ids(call))
+    finish(call.cloud, subscription, _ack_ids(call, subscription))
     return {}
 
 
@@ -230,7 +249,7 @@ def modify_ack_deadline(call: Call) -> Json:
     """Extend leases; 0 seconds ends them."""
     seconds = int(call.body.get("ackDeadlineSeconds") or 0)
     subscription = read_subscription(call)
-    extend(call.cloud, subscription, dict.fromkeys(_ack_ids(call), seconds))
+    extend(call.cloud, subscription, dict.fromkeys(_ack_ids(call, subscription), seconds))
     return {}
 
 

@@ -17,6 +17,7 @@ from gcpx_emulator.pubsub.messages import (
     due_messages,
     extend,
     finish,
+    invalid_ids,
     leased,
     ordering_key,
     read_pulled,
@@ -58,6 +59,8 @@ class StreamingPull:
     _most_bytes: float = math.inf
     _held: dict[str, str] = attrs.Factory(dict)
     """The paths of the messages that the subscriber has, with the IDs of their leases."""
+    _confirmed: Json = attrs.Factory(dict)
+    """The confirmations of the next response."""
 
     async def responses(self, requests: AsyncIterator[Json]) -> AsyncGenerator[Json]:
         """Yield responses until the requests end; raises ApiError for a wrong request or a deleted subscription."""
@@ -68,10 +71,10 @@ class StreamingPull:
                 change = self.changes.next
                 subscription = read_pulled(self.cloud.store, self._subscription)
                 received, pause = self._lease(subscription)
-                if received:
-                    ordered = bool(subscription.get("enableMessageOrdering"))
-                    properties = {"subscriptionProperties": {"messageOrderingEnabled": True}} if ordered else {}
-                    yield {"receivedMessages": received, **properties}
+                confirmed, self._confirmed = self._confirmed, {}
+                if received or confirmed:
+                    properties = {field: bool(subscription.get(own)) for field, own in _PROPERTIES.items()}
+                    yield {"receivedMessages": received, **confirmed, "subscriptionProperties": properties}
                 else:
                     await _first_of(change, reading, pause)
             reading.result()
@@ -84,8 +87,6 @@ class StreamingPull:
         name = str(request.get("subscription", ""))
         if not SUBSCRIPTION.fullmatch(name):
             raise ApiError(400, "The first request must have a subscription, as projects/PROJECT/subscriptions/NAME.")
-        if read_pulled(self.cloud.store, name).get("enableExactlyOnceDelivery"):
-            raise ApiError(501, "Streaming pulls with exactly-once delivery are not emulated.")
         self._subscription = name
         check_deadline(int(request.get("streamAckDeadlineSeconds", 0)), ACK_DEADLINES)
         self._most, self._most_bytes = (_limit(request, name) for name in _LIMITS)
@@ -109,9 +110,21 @@ class StreamingPull:
             raise ApiError(400, "modify_deadline_ack_ids and modify_deadline_seconds must have the same length.")
         subscription = read_pulled(self.cloud.store, self._subscription)
         if request.get("ackIds"):
-            finish(self.cloud, subscription, request["ackIds"])
+            finish(self.cloud, subscription, self._valid(subscription, request["ackIds"], "acknowledgeConfirmation"))
         if changed:
-            extend(self.cloud, subscription, dict(zip(changed, seconds, strict=True)))
+            valid = self._valid(subscription, changed, "modifyAckDeadlineConfirmation")
+            deadlines = dict(zip(changed, seconds, strict=True))
+            extend(self.cloud, subscription, {ack_id: deadlines[ack_id] for ack_id in valid})
+
+    def _valid(self, subscription: Json, ack_ids: list[str], confirmation: str) -> list[str]:
+        """Return the IDs that can be used; with exactly-once delivery, the next response confirms them."""
+        invalid = invalid_ids(self.cloud, subscription, ack_ids)
+        valid = [ack_id for ack_id in ack_ids if ack_id not in invalid]
+        if subscription.get("enableExactlyOnceDelivery"):
+            confirmed = self._confirmed.setdefault(confirmation, {"ackIds": [], "invalidAckIds": []})
+            confirmed["ackIds"] += valid
+            confirmed["invalidAckIds"] += invalid
+        return valid
 
     def _lease(self, subscription: Json) -> tuple[list[Json], float | None]:
         """Lease what is due and within the limits of the stream.
@@ -163,6 +176,11 @@ async def _first_of(change: asyncio.Event, reading: asyncio.Task[None], seconds:
         changed.cancel()
 
 
+_PROPERTIES: Final = {
+    "exactlyOnceDeliveryEnabled": "enableExactlyOnceDelivery",
+    "messageOrderingEnabled": "enableMessageOrdering",
+}
+"""What a response says of the subscription, with the fields that say it there."""
 _LIMITS: Final = ("maxOutstandingMessages", "maxOutstandingBytes")
 _FIRST: Final = ("subscription", *_LIMITS)
 """Fields that only the first request may have."""

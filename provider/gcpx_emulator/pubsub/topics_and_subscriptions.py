@@ -85,8 +85,19 @@ _NOT_SHOWN: Final = frozenset({"satisfiesPzs", "tags"})
 """Fields of requests that no response has; only Google sets the first one."""
 
 
+def _check_name(name: str) -> None:
+    """Refuse a name that no topic or subscription can have, in every method.
+
+    Source: `test_optimistic_subscribe` in the samples of google-cloud-pubsub, for a streaming pull.
+    """
+    if not _NAME.fullmatch(name.rpartition("/")[2]):
+        form = "Names begin with a letter, have 3 to 255 characters and do not begin with goog."
+        raise ApiError(400, f"Invalid resource name given (name={name}). {form}")
+
+
 def read(store: Store, name: str) -> Json:
     """Read a topic or subscription, which must exist."""
+    _check_name(name)
     resource = store.get(name)
     if resource is None:
         raise ApiError(404, f"Resource not found (resource={name.rpartition('/')[2]}).")
@@ -95,12 +106,9 @@ def read(store: Store, name: str) -> Json:
 
 def create(store: Store, name: str, body: Json) -> Json:
     """Create a topic or subscription."""
-    short_name = name.rpartition("/")[2]
-    if not _NAME.fullmatch(short_name):
-        form = "Names begin with a letter, have 3 to 255 characters and do not begin with goog."
-        raise ApiError(400, f"Invalid resource name given (name={name}). {form}")
+    _check_name(name)
     if store.get(name) is not None:
-        raise ApiError(409, f"Resource already exists in the project (resource={short_name}).")
+        raise ApiError(409, f"Resource already exists in the project (resource={name.rpartition('/')[2]}).")
     resource = {field: value for field, value in body.items() if field not in _NOT_SHOWN} | {"name": name}
     store.put(name, resource)
     return resource

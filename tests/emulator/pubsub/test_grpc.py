@@ -85,9 +85,12 @@ class _Stream:
     def send(self, **request):
         self._requests.put(types.StreamingPullRequest(**request))
 
+    def response(self):
+        return next(self._responses)
+
     def received(self):
         """Wait for messages; return their data, and their IDs of leases."""
-        messages = next(self._responses).received_messages
+        messages = self.response().received_messages
         return [one.message.data.decode() for one in messages], [one.ack_id for one in messages]
 
     def close(self):
@@ -271,6 +274,7 @@ def test_the_deadline_of_a_stream_can_be_changed(http, publisher, subscriber, st
     ("first", "later", "code"),
     [
         ({"subscription": "worker"}, {}, "INVALID_ARGUMENT"),
+        ({"subscription": f"projects/{PROJECT}/subscriptions/123"}, {}, "INVALID_ARGUMENT"),
         ({"subscription": f"projects/{PROJECT}/subscriptions/missing"}, {}, "NOT_FOUND"),
         ({"stream_ack_deadline_seconds": 9}, {}, "INVALID_ARGUMENT"),
         ({}, {"subscription": SUBSCRIPTION}, "INVALID_ARGUMENT"),
@@ -301,11 +305,45 @@ def test_a_stream_ends_with_its_subscription(publisher, subscriber, stream):
         opened.received()
 
 
-def test_exactly_once_delivery_by_a_stream_is_refused(subscriber, stream):
+def test_with_exactly_once_delivery_a_callback_learns_that_its_message_is_acknowledged(publisher, subscriber):
     _subscribe(subscriber, enable_exactly_once_delivery=True)
+    done, results = threading.Event(), []
 
-    with pytest.raises(exceptions.MethodNotImplemented, match="exactly-once"):
-        stream().received()
+    def take(message):
+        results.append(message.ack_with_response().result(HANGS).name)
+        done.set()
+
+    _publish(publisher, "one")
+    with _callback(subscriber, take):
+        assert done.wait(HANGS)
+
+    assert results == ["SUCCESS"]
+
+
+def test_with_exactly_once_delivery_an_acknowledgement_after_the_lease_is_refused(http, publisher, subscriber):
+    _subscribe(subscriber, enable_exactly_once_delivery=True)
+    _publish(publisher, "one")
+    (late,) = _pulled(subscriber)
+    _advance(http, 11)
+    with pytest.raises(exceptions.FailedPrecondition) as caught:
+        subscriber.acknowledge(subscription=SUBSCRIPTION, ack_ids=[late.ack_id])
+
+    assert caught.value.details[0].metadata == {late.ack_id: "PERMANENT_FAILURE_INVALID_ACK_ID"}
+    assert [one.message for one in _pulled(subscriber)] == [late.message]
+
+
+def test_with_exactly_once_delivery_a_stream_confirms_what_it_did(publisher, subscriber, stream):
+    _subscribe(subscriber, enable_exactly_once_delivery=True)
+    _publish(publisher, "one", "two")
+    opened = stream()
+    _, (one, two) = opened.received()
+    opened.send(ack_ids=[one, "other"], modify_deadline_ack_ids=[two, "past"], modify_deadline_seconds=[60, 60])
+    answer = opened.response()
+    done, changed = answer.acknowledge_confirmation, answer.modify_ack_deadline_confirmation
+
+    assert (list(done.ack_ids), list(done.invalid_ack_ids)) == ([one], ["other"])
+    assert (list(changed.ack_ids), list(changed.invalid_ack_ids)) == ([two], ["past"])
+    assert answer.subscription_properties.exactly_once_delivery_enabled
 
 
 def test_errors_have_the_codes_of_google(cloud, publisher, subscriber):
