@@ -378,9 +378,9 @@ def test_interfaces_refer_to_what_exists_and_fits(http, vpc, interface, expected
     assert _refusal(_insert(http, interface)) == expected
     assert (in_bulk[0], in_bulk[2].replace("resource.instanceProperties.", "resource.")) == (expected[0], expected[2])
     template = {"name": "t", "properties": properties(networkInterfaces=[interface])}
-    status = 404 if interface.get("network") == "global/networks/none" else 200
+    is_missing = any(interface.get(name, "").endswith("/none") for name in ("network", "subnetwork"))
     answer = http.post(f"{BASE}/global/instanceTemplates", json=template)
-    assert answer.status_code == status, "templates are checked for networks only"
+    assert answer.status_code == (404 if is_missing else 200), "templates are checked for networks and subnetworks only"
 
 
 def test_two_interfaces_are_in_different_subnetworks(http, vpc):
