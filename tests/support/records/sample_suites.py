@@ -47,7 +47,10 @@ class Suite:
 
 _SUITES: Final = (
     Suite(
-        "compute/client_library", ("snippets/tests",), "google-cloud-compute", families={"debian-cloud": ["debian-11"]}
+        "compute/client_library",
+        ("snippets/tests",),
+        "google-cloud-compute",
+        families={"debian-cloud": ["debian-11"], "ubuntu-os-cloud": ["ubuntu-2004-lts"]},
     ),
     Suite("storage/samples/snippets", ("notification_test.py", "notification_polling_test.py"), "google-cloud-storage"),
     Suite(
