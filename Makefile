@@ -25,7 +25,7 @@ MOST_TESTS = $(FAIRLY) --maxschedchunk 4 -m "not languages and not backends"
 # make nor the shell interprets anything in it. So make must not hand it on in the environment, either.
 quoted = '$(or $(subst ','\'',$(value $(1))),$(2))'
 quoted_words = $(foreach one,$(value $(1)),'$(subst ','\'',$(one))')
-unexport DOWNLOAD_URL ID_TOKEN LANGUAGE LOCK MINUTES OSLOGIN_USER PORT PROGRAMS PROJECT PYTHON SEED SHARD TAG WORKERS ZONE
+unexport DOWNLOAD_URL ID_TOKEN LANGUAGE LOCK MINUTES OSLOGIN_USER PORT PROGRAMS PROJECT PYTHON SAMPLES SEED SHARD TAG WORKERS ZONE
 # The order of tests and of sets follows from a number made of the commit's hash, or 0 without git, so that the result of
 # a commit does not depend on when it is tried. `make shuffle SEED=...` tries another order.
 STEADY = PYTHONHASHSEED=$(call quoted,SEED,$(COMMIT))
@@ -37,7 +37,7 @@ LANGUAGE_WORDS = $(if $(filter command,$(origin LANGUAGE)),$(call quoted_words,L
 # Lists the targets that have a mark, with their descriptions.
 described = awk -F ':.*$(1) ' '/^[a-z-]+:.*$(1) / { gsub(/[$$][$$]/, "$$", $$2); printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-.PHONY: help more budgets demo emulator-record picture console-picture test test-backends test-languages coverage search lock matrix soak verify-google mutations shuffle repeat check lint types check-generated format permissions schema sdk setup env emulator bench docs docs-links build dist release-check clean
+.PHONY: help more budgets demo emulator-record picture console-picture test test-backends test-clients test-languages test-samples coverage search lock matrix soak verify-google mutations shuffle repeat check lint types check-generated format permissions schema sdk setup env emulator bench docs docs-links build dist release-check clean
 
 help: ## Show these targets
 	@$(call described,##)
@@ -68,6 +68,14 @@ test-backends: setup #: Run stacks in PostgreSQL and in a bucket, many stacks si
 	@$(BIN)/python tools/postgresql.py
 	@$(BIN)/python tools/chromium.py
 	$(STEADY) $(BIN)/python -m pytest $(call marked,backends) -m backends $(FAIRLY)
+
+test-clients: $(READY) #: Run programs with clients of Google's APIs on the emulator, and write docs/emulator-clients.md; installs clients if possible
+	PYTHONPATH=tests/support:tools $(BIN)/python -m records.client_runs
+	PYTHONPATH=tools $(BIN)/python -m generate documents
+
+test-samples: $(READY) #: Run Google's sample suites on the emulator, in the checkouts SAMPLES=..., and write docs/emulator-clients.md
+	PYTHONPATH=tests/support:tools $(BIN)/python -m records.sample_suites $(call quoted_words,SAMPLES)
+	PYTHONPATH=tools $(BIN)/python -m generate documents
 
 search: $(READY) #: Try many new examples in the property-based tests, at most a minute each
 	GCPX_SEARCH=60 $(BIN)/python -m pytest $(PARALLEL) -m search

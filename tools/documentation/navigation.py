@@ -53,7 +53,7 @@ GROUPS: Final = {
 """The groups of the navigation, named by readers' aims, and their pages in order."""
 BELOW: Final = {
     "docs/resources.md": tuple(reference_pages.pages()),
-    "docs/emulator.md": ("docs/emulator-coverage.md",),
+    "docs/emulator.md": ("docs/emulator-clients.md", "docs/emulator-coverage.md"),
     "docs/decisions.md": tuple(sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs/decisions").glob("*.md"))),
 }
 """The pages that are below another page in the navigation."""

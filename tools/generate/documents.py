@@ -10,6 +10,7 @@ from workspace import ROOT
 
 from generate import (
     api_permissions,
+    clients_page,
     document_tables,
     emulator_page,
     package_schema,
@@ -22,6 +23,7 @@ from generate import (
 TEXTS: Final[dict[str, Callable[[], str]]] = {
     **{path: partial(document_tables.text, path) for path in document_tables.TABLES},
     **{path: partial(registry_pages.text, path) for path in (registry_pages.INDEX, registry_pages.INSTALLATION)},
+    "docs/emulator-clients.md": clients_page.text,
     "docs/emulator-coverage.md": emulator_page.text,
     "docs/permissions.md": permissions_page.text,
     api_permissions.TABLE: api_permissions.text,

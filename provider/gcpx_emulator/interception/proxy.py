@@ -128,7 +128,16 @@ def proxying(proxy: Proxy) -> Iterator[str]:
 
 def _run(loop: asyncio.AbstractEventLoop, listener: socket.socket, proxy: Proxy) -> None:
     asyncio.set_event_loop(loop)
-    server = loop.run_until_complete(asyncio.start_server(proxy.answer, sock=listener))
+    kept = set[
+        asyncio.Task[None]
+    ]()  # a loop itself keeps no task: one whose client and server are both silent would end
+
+    def begin(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = loop.create_task(proxy.answer(reader, writer))
+        kept.add(task)
+        task.add_done_callback(kept.discard)
+
+    server = loop.run_until_complete(asyncio.start_server(begin, sock=listener))
     loop.run_forever()
     server.close()
     for task in (waiting := asyncio.all_tasks(loop)):
