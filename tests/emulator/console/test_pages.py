@@ -242,7 +242,7 @@ def test_every_operation_that_links_to_its_target_leads_to_a_page(cloud, http, v
 
     assert "bulkInsert in us-east1" in table
     assert "gone <small>delete" in table
-    assert found.keys() == {"kept", "example-vm", "example-data"}
+    assert found.keys() == {"kept", "example-vm", "example-data", "web-1"}
     assert set(found.values()) == {200}
 
 

@@ -133,9 +133,8 @@ class Policy:
             allowed = f"{given} of {members:,} members,{'' if given == most else f' which is {most:,},'}"
             raise UserError(
                 f"maxDeleted: allows one update to delete {allowed} but this one would delete {deleted:,} of "
-                f"{members:,} members, including those that new ones replace. If this is what you want, raise maxDeleted "
-                f"to {deleted:,} for this update; if not, see what the program changes, or change fewer members with "
-                "pauseAfter"
+                f"{members:,} members, including replaced ones. If this is what you want, raise maxDeleted to "
+                f"{deleted:,} for this update; if not, see what the program changes, or change fewer members with pauseAfter"
             )
 
 
