@@ -11,20 +11,7 @@ from engines.driver import failing
 from faults.fault_case import Case, run_case
 from faults.fault_kinds import FaultKind
 from samples import SAMPLES
-from values.programs import (
-    ATTACHMENT,
-    FLEET,
-    IMAGE,
-    KEY,
-    NOTIFICATION,
-    PROJECT,
-    TEMPLATE,
-    attachment,
-    fleet,
-    image,
-    key,
-    template,
-)
+from values.programs import ATTACHMENT, FLEET, IMAGE, KEY, PROJECT, TEMPLATE, attachment, fleet, image, key, template
 from values.scenarios import FAULT_SCENARIOS
 
 from gcpx.oslogin.ssh_key import SshKey
@@ -38,11 +25,13 @@ VARIANTS = {
     "attachment with a device": (ATTACHMENT, attachment(deviceName="data")),
 }
 CREATIONS = {name: (sample.token, sample.inputs) for name, sample in SAMPLES.items()} | VARIANTS
-READS = {name: sample.read_method for name, sample in SAMPLES.items() if sample.token != NOTIFICATION} | {
+READ_LAST = {TEMPLATE, IMAGE, ATTACHMENT, KEY, FLEET}
+"""What a creation reads in the end; Google's response to the insertion of a notification has everything."""
+READS = {name: sample.read_method for name, sample in SAMPLES.items() if sample.token in READ_LAST} | {
     "regional template": "compute.regionInstanceTemplates.get",
     "attachment with a device": "compute.instances.get",
 }
-"""The last call of each creation; Google's answer to that of a notification says all."""
+"""The last call of each creation that reads what it has made."""
 PROGRAMS = ["template", "template_regional", "image", "attachment", "attachment_encrypted", "key", "fleet"]
 FAULTS = {
     "403": {"status": 403, "message": "denied"},
