@@ -28,10 +28,7 @@ _COPIES: Final = {
     "shieldedInstanceConfig": "shieldedVmConfig",
     "shieldedInstanceIntegrityPolicy": "shieldedVmIntegrityPolicy",
 }
-"""Deprecated fields by the fields that they repeat. Only beta describes them; Google shows them in v1, too.
-
-Source: instances that were recorded in v1 in 2025 and 2026.
-"""
+"""Deprecated fields of the beta version by the fields that they repeat."""
 
 
 def is_on(value: str) -> bool:
@@ -43,12 +40,8 @@ def viewed(instance: Json) -> Json:
     """Return an instance as Compute shows it."""
     status = instance.get("resourceStatus") or {}
     shown = {"effectiveInstanceMetadata": _effective(instance), "scheduling": {}} | status
-    return instance | {"resourceStatus": shown}
-
-
-def with_copies(shown: Json) -> Json:
-    """Add the deprecated copies of fields to an instance as a version shows it."""
-    return shown | {copy: shown[name] for name, copy in _COPIES.items() if name in shown}
+    copies = {copy: instance[name] for name, copy in _COPIES.items() if name in instance}
+    return instance | copies | {"resourceStatus": shown}
 
 
 def dns_warnings(properties: Json) -> list[Json]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 import attrs
 
 from gcpx_emulator.compute.call import Call
-from gcpx_emulator.compute.instance_view import viewed, with_copies
+from gcpx_emulator.compute.instance_view import viewed
 from gcpx_emulator.compute.locations import REGIONS, SCOPES
 from gcpx_emulator.core.controls import SWITCH, ControlBody, list_of, setting
 from gcpx_emulator.core.errors import ApiError
@@ -78,7 +78,7 @@ def show(call: Call, resource: Json) -> Json:
     kind = resource["kind"].partition("#")[2]
     viewer = _Viewer(call.method.document.schemas, other, f"/compute/{version}/")
     shown: Json = viewer.show({"$ref": kind[0].upper() + kind[1:]}, resource)
-    return with_copies(shown) if resource["kind"] == "compute#instance" else shown
+    return shown
 
 
 def _without_partner_metadata(resource: Json) -> Json:

@@ -72,11 +72,3 @@ def test_a_fingerprint_that_is_sent_with_a_new_interface_does_not_count(cloud):
     found = instances.get(project=PROJECT, zone=ZONE, instance="vm").network_interfaces[0]
 
     assert found.fingerprint not in {"", nic.fingerprint}
-
-
-@pytest.mark.parametrize("version", ["v1", "beta"])
-def test_an_instance_repeats_its_shielded_settings_under_their_old_names(cloud, http, version):
-    found = http.get(f"/compute/{version}/{cloud.make_instance()}").json()
-
-    assert found["shieldedVmConfig"] == found["shieldedInstanceConfig"]
-    assert found["shieldedVmIntegrityPolicy"] == found["shieldedInstanceIntegrityPolicy"]
