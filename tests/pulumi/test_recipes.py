@@ -83,7 +83,7 @@ def _keep_state(deployed):
     """Write the state as `examples/ci/README.md` says."""
     folder = deployed.program / "state"
     folder.mkdir()
-    (command,) = re.findall(r"```sh\n(.*?)```", (CI / "README.md").read_text(), re.DOTALL)
+    (command,) = re.findall(r"```sh\n(\s*set -o pipefail.*?)```", (CI / "README.md").read_text(), re.DOTALL)
     _run(["bash", "-c", command], deployed.program, deployed.variables)
     return (folder / "prod.json").read_text()
 
