@@ -215,4 +215,4 @@ def test_the_picture_of_the_guide_is_drawn(browser, tmp_path):
 
     assert sizes[0] == sizes[1]
     assert (tmp_path / "console.png").stat().st_size < 200_000
-    assert "web-041, provisioning" in browser.run("return document.documentElement.outerHTML")
+    assert "web-041, staging" in browser.run("return document.documentElement.outerHTML")
