@@ -26,7 +26,7 @@ from gcpx.compute.bulk_instances.member import (
     recorded_generation,
     trusted,
 )
-from gcpx.compute.bulk_instances.plan import RollingAction
+from gcpx.compute.bulk_instances.plan import PendingAction
 from gcpx.compute.instance_properties.properties import InstanceProperties
 from gcpx.compute.operations import Operation
 from gcpx.gcp.errors import NotFound
@@ -178,7 +178,7 @@ def unfinished_rollout(prior: BulkInstancesValues, goal: Goal, members: list[Ins
     After a failed update, the state has the update's goal; after a killed one, it has what was there before. Missing
     and stopped members do not matter here, because they show as a change of `count`.
     """
-    policy, generation, action = goal.policy, prior.get("generation"), RollingAction.of(goal.inputs, prior)
+    policy, generation, action = goal.policy, prior.get("generation"), PendingAction.of(goal.inputs, prior)
     if not generation:
         return ""
     found = map(goal.of_instance, members)

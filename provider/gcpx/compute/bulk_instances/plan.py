@@ -530,7 +530,7 @@ OF_FALLBACKS: Final = (*_OF_MACHINES, "scheduling")
 
 
 @attrs.frozen
-class RollingAction:
+class PendingAction:
     """A restart or a replacement of members that a program asks for each time that a trigger changes.
 
     Each member that was handled has a label with a hash of the trigger, and so has each member that is created meanwhile.
@@ -550,7 +550,7 @@ class RollingAction:
     pending: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, inputs: BulkInstancesValues, prior: BulkInstancesValues) -> RollingAction:
+    def of(cls, inputs: BulkInstancesValues, prior: BulkInstancesValues) -> PendingAction:
         """Determine what an action has left to do.
 
         Args:
@@ -579,7 +579,7 @@ class RollingAction:
         handled = bool(self.mark) and member.action == self.mark
         return self.level if member.id in self.pending and not handled else Level.NONE
 
-    def without(self, handled: Container[str]) -> RollingAction:
+    def without(self, handled: Container[str]) -> PendingAction:
         """Return what is left when members, by their IDs, were handled."""
         return attrs.evolve(self, pending=frozenset(member for member in self.pending if member not in handled))
 
@@ -624,7 +624,7 @@ class Spec:
     restarting: frozenset[str] = frozenset()
     changed: Level = Level.NONE
     properties: InstancePropertiesValues = attrs.field()
-    action: RollingAction = attrs.Factory(RollingAction)
+    action: PendingAction = attrs.Factory(PendingAction)
     given: frozenset[str] = frozenset()
     ignored: frozenset[str] = frozenset()
     hosted: frozenset[str] = frozenset()
@@ -674,7 +674,7 @@ class Spec:
             restarting=restarting(context.changed, before, after),
             changed=max(levels, default=Level.NONE),
             properties={"machineType": machine_type} if after is None else after,
-            action=RollingAction() if sure and has_unknown(new.get("rollingAction")) else RollingAction.of(new, prior),
+            action=PendingAction() if sure and has_unknown(new.get("rollingAction")) else PendingAction.of(new, prior),
             given=frozenset({"machineType"} if wanted is UNKNOWN or wanted != former else ()),
             ignored=ignored_settings(context.ignored),
             hosted=with_hostnames(old, prior),

@@ -23,9 +23,9 @@ from gcpx.compute.bulk_instances.member import (
 from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS
 from gcpx.compute.bulk_instances.plan import (
     OF_FALLBACKS,
+    PendingAction,
     PlannedMember,
     Policy,
-    RollingAction,
     Spec,
     Step,
     deleted_by,
@@ -233,7 +233,7 @@ def _warn_of_idle_action(context: Context, inputs: BulkInstancesValues, prior: B
     """Warn if an action that the program has just changed does nothing, at all or to some of the chosen members."""
     if not any(path[0] == "rollingAction" for path in context.changed) or not inputs.get("rollingAction"):
         return
-    action = RollingAction.of(inputs, prior)
+    action = PendingAction.of(inputs, prior)
     if action.mark and action.mark == prior.get("lastRollingAction"):
         context.warn(
             "rollingAction.trigger: everything was already done for this value, so this update restarts and replaces "

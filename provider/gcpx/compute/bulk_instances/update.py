@@ -74,7 +74,7 @@ class NotReadyError(Interrupted):
 
 
 @attrs.define
-class Readiness:
+class ReadinessWatch:
     """Which members of a fleet are ready: they run and have set the policy's guest attribute, if there is one.
 
     A member that was ready once counts as ready as long as it runs, until it is forgotten. A member that was not asked
@@ -423,7 +423,7 @@ class Rollout:
     goal: Goal
     members: list[Instance]
     changes: MemberChanges
-    readiness: Readiness
+    readiness: ReadinessWatch
     progress: BatchProgress
     creation: Creation | None = None
     room: int | None = None
@@ -447,7 +447,7 @@ class Rollout:
         """Prepare a rollout that brings members to a goal."""
         progress = BatchProgress(context.progress)
         context = attrs.evolve(context, progress=progress)
-        readiness, changes = Readiness(context, fleet, goal.policy), MemberChanges(context, fleet, goal)
+        readiness, changes = ReadinessWatch(context, fleet, goal.policy), MemberChanges(context, fleet, goal)
         existed = members_before(context, members)
         return cls(context, fleet, goal, members, changes, readiness, progress, existed=existed)
 
