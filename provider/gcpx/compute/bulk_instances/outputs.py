@@ -200,10 +200,10 @@ def _lost_members(prior: BulkInstancesValues, goal: Goal, members: list[Instance
     """
     if not goal.policy.keep_names:
         return []
-    return [{"name": name, "zone": zone} for name, zone in places_left(prior, members).items()]
+    return [{"name": name, "zone": zone} for name, zone in zones_of_lost_names(prior, members).items()]
 
 
-def places_left(prior: BulkInstancesValues, members: list[Instance]) -> dict[str, str]:
+def zones_of_lost_names(prior: BulkInstancesValues, members: list[Instance]) -> dict[str, str]:
     """Return the names of members in the last outputs that no member has any more, with their zones."""
     existing = {member["name"] for member in members}
     listed: list[MemberValues | LostMemberValues] = [*(prior.get("members") or ()), *(prior.get("lostMembers") or ())]
