@@ -80,7 +80,7 @@ def test_the_work_on_the_next_step_grows_as_the_fleet_does(pause, on_stopped):
     assert calls(400) < 5 * calls(100)
 
 
-def test_only_members_that_are_behind_are_touched():
+def test_only_outdated_members_are_touched():
     members = [*fleet(3), PlannedMember(name="web-9", need=Level.REPLACE)]
     assert summary(members, rolling(4)) == [(["web-9"], 1, 3)]
 
