@@ -572,6 +572,15 @@ def test_stopped_members_without_capacity_are_told_and_the_rest_is_done(engine, 
     assert all(cloud.get(instance_path(name))["labels"]["a"] == "1" for name in member_names(created))
 
 
+def test_a_suspended_member_is_stopped_before_it_is_changed(engine, cloud):
+    created = engine.create(FLEET, "workers", rolling(2))
+    stop(cloud, "web-002", "suspend", status="SUSPENDED", lastSuspendedTimestamp="2031-05-01T09:00:00.000Z")
+    updated = engine.update(engine.refresh(created), rolling(2, machineType="e2-medium"))
+    assert ids(updated) == ids(created)
+    assert cloud.get(instance_path("web-002"))["status"] == "RUNNING"
+    assert cloud.get(instance_path("web-002"))["machineType"].endswith("/e2-medium")
+
+
 @pytest.mark.parametrize("named", [False, True])
 def test_a_rollback_deletes_no_member_that_was_stopped_before(engine, cloud, named):
     def program(machine_type):
