@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import attrs
 import pytest
-from engines.disturbed import require_settled
+from engines.disturbed import Run, require_made, require_settled
 from engines.import_commands import fits, import_commands
 from engines.inventory import Inventory, identity
 from engines.outside_changes import delete as delete_outside
 from engines.stack import INIT_ERROR, Declared, Stack, changes_something
-from servers.surroundings import make_surroundings
 from values import matrix
 from values.programs import PROJECT, TEMPLATE, template
-from values.scenarios import CRASH_SCENARIOS, CREATIONS, program_of
+from values.scenarios import CRASH_SCENARIOS, CREATIONS, Scenario, program_of
 
 UPDATES = {str(item): item for item in CRASH_SCENARIOS if item.verb not in {"create", "delete"}}
 """The changes in place of every resource."""
@@ -214,29 +213,24 @@ def _do_what_the_error_says(stack, name):
 
 @pytest.mark.parametrize("name", CREATIONS)
 def test_a_replacement_that_is_killed_is_finished_by_the_next_run(cloud, name):
-    make_surroundings(cloud)
-    before, stack = Inventory.of(cloud), Stack(cloud)
-    programs = [triggered(name, value, **_needed(name)) for value in "12"]
-    stack.succeed(programs[0])
-    made = Inventory.of(cloud).added_since(before)
-    with cloud.interceptor.observed() as requests:
-        stack.succeed(programs[1])
-    stack.end_plugin()
+    first, second = (triggered(name, value, **_needed(name)) for value in "12")
+    scenario = Scenario(program=name, token="", verb="replace", inputs=first, changed=second)
+    with Run.begun(cloud, scenario) as run, cloud.interceptor.observed() as requests:
+        run.act()
+        assert run.stack.failed is None
+        expected = run.made
     for number, moment in _points(requests):
-        make_surroundings(cloud)
-        stack = Stack(cloud)
-        stack.succeed(programs[0])
-        old = Inventory.of(cloud).new_since(before)
-        stack.crash("up", programs[1], number, moment)
-        stack.up(programs[1])
-        while stack.failed is not None:
-            _do_what_the_error_says(stack, name)
-            stack.up(programs[1])
+        with Run.begun(cloud, scenario) as run:
+            old = Inventory.of(cloud).new_since(run.before)
+            run.stack.crash("up", second, number, moment)
+            run.act()
+            while run.stack.failed is not None:
+                _do_what_the_error_says(run.stack, name)
+                run.act()
 
-        assert Inventory.of(cloud).added_since(before) == made
-        _assert_replaced(cloud, old, Inventory.of(cloud).new_since(before))
-        require_settled(stack, programs[1], before)
-        stack.end_plugin()
+            require_made(run.made, expected)
+            _assert_replaced(cloud, old, Inventory.of(cloud).new_since(run.before))
+            require_settled(run.stack, second, run.before)
 
 
 @pytest.mark.parametrize("name", NAMED)

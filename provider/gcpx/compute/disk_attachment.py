@@ -350,7 +350,7 @@ class DiskAttachment(Resource["DiskAttachmentValues"]):
             given = {**inputs, "project": address.project, "zone": address.zone}
             return State.unread(address.id, given, target if isinstance(target, str) else None)
 
-        insertion = _Insertion(
+        insertion = _AttachmentInsertion(
             context=call,
             operations=instances.operations,
             scope=instances.scope,
@@ -552,7 +552,7 @@ def _warn_of_size(context: Context, state: State | None, inputs: DiskAttachmentV
 
 
 @attrs.frozen(kw_only=True)
-class _Insertion(Insertion):
+class _AttachmentInsertion(Insertion):
     """The request that attaches a disk.
 
     Attributes:

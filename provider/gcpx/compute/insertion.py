@@ -50,7 +50,7 @@ _RECOGNIZED: Final = 3600.0
 """The time for which Google recognizes a request ID, in seconds."""
 _CLOCK_SKEW: Final = 60.0
 """The largest difference between this machine's clock and Google's, in seconds."""
-_MOST: Final = 20
+_MOST_REQUEST_IDS: Final = 20
 """The number of request IDs in a sequence. The last one is random."""
 _NAMESPACE: Final = uuid.UUID("6f1b8ed0-8c31-5c0c-9a1e-5f6a0f4a1c07")
 """The namespace of request IDs for insertions and calls that must happen only once."""
@@ -97,8 +97,8 @@ def insert_once(insertion: Insertion) -> Inserted:
     """
     context = insertion.context
     failures, unseen = 0, None
-    for number in range(_MOST):
-        is_last = failures == MOST_FAILURES or number == _MOST - 1
+    for number in range(_MOST_REQUEST_IDS):
+        is_last = failures == MOST_FAILURES or number == _MOST_REQUEST_IDS - 1
         next_id = request_id(context) if is_last else insertion.derived_request_id(number)
         operation = _find_or_send(insertion, next_id, unseen)
         outcome = insertion.wait(operation)
@@ -294,7 +294,7 @@ class Insertion(abc.ABC):
         Request IDs are used in order, so the first one without an operation ends the search, unless it is among the
         first ones, with operations that may have failed. Raises ApiError.
         """
-        for number in range(_MOST - 1):
+        for number in range(_MOST_REQUEST_IDS - 1):
             operation = self.operations.requested(self.context, self.scope, self.derived_request_id(number))
             if operation is not None:
                 yield operation
@@ -371,11 +371,11 @@ def _why_not_made(
     if not context.request_mark:
         return ""
     try:
-        begun = operations.insertions_by_request_id(context, scope, context.request_mark, patience=0.0)
+        insertions = operations.insertions_by_request_id(context, scope, context.request_mark, patience=0.0)
     except PermissionDenied as error:
         is_target = context.prior.get(UNREAD) == number
         return "" if is_target else f"the operations could not be listed: {without_stop(error.message)}"
-    ours = [item for item in begun if str(item.get("targetId")) == number]
+    ours = [item for item in insertions if str(item.get("targetId")) == number]
     if not ours:
         return "no operation of this stack created the existing resource"
     if replacing_kinds and operations.happened_in_turn(context, scope, max(ours, key=requested_at), replacing_kinds):
@@ -404,7 +404,7 @@ def wait_for_insertions(
     if not context.request_mark:
         return
     try:
-        begun = operations.insertions_by_request_id(context, scope, context.request_mark)
+        insertions = operations.insertions_by_request_id(context, scope, context.request_mark)
     except (NotFound, PermissionDenied) as error:
         if context.prior.get(UNREAD):  # without a mark, no run was interrupted
             context.warn(
@@ -412,7 +412,7 @@ def wait_for_insertions(
                 f"on it: {error}"
             )
         return
-    for operation in begun:
+    for operation in insertions:
         if operation.get("status") == "DONE":
             continue
         outcome = operations.outcome(context, operation, wait)

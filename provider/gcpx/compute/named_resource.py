@@ -117,7 +117,7 @@ class NamedResource(InProject):
             place = {"name": named.name, "project": named.project, "numericId": number}
             return State.unread(named.id, {**inputs, **place})
 
-        insertion = _Insertion(
+        insertion = _NamedInsertion(
             context=context,
             operations=collection.operations,
             scope=collection.scope,
@@ -247,7 +247,7 @@ class NamedResource(InProject):
 
 
 @attrs.frozen(kw_only=True)
-class _Insertion(Insertion):
+class _NamedInsertion(Insertion):
     """The insertion of a resource into its collection.
 
     Attributes:

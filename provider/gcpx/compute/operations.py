@@ -33,10 +33,10 @@ Operation: TypeAlias = "OperationValues"
 
 def requested_at(operation: Operation) -> datetime:
     """Return the time at which an operation (REST JSON) was requested; raise MalformedResponse if it is missing."""
-    begun = moment(operation.get("insertTime"))
-    if begun is None:
+    inserted_at = moment(operation.get("insertTime"))
+    if inserted_at is None:
         raise MalformedResponse("Google's response does not say when an operation was requested")
-    return begun
+    return inserted_at
 
 
 def kind_of(operation: Operation) -> str:
@@ -200,7 +200,7 @@ class Operations:
         try:
             ended = operation
             if operation.get("status") != "DONE":
-                with self.google.reads.crowd(self._path_of_operations(operation)) as others:
+                with self.google.reads.counted_as_waiting(self._path_of_operations(operation)) as others:
                     ended = self._once_done(context, operation, wait, others)
             warn_of(context, wait.what, ended)
             return Outcome.of(wait.what, ended)
@@ -356,8 +356,8 @@ class Operations:
             patience: as in `ListMethod`.
         """
         items = self._listed(context, scope, f"clientOperationId eq {beginning}.*", patience)
-        begun = (item for item in items if str(item.get("clientOperationId", "")).startswith(beginning))
-        return [item for item in begun if is_insertion(item) and not left_nothing(item)]
+        requested = (item for item in items if str(item.get("clientOperationId", "")).startswith(beginning))
+        return [item for item in requested if is_insertion(item) and not left_nothing(item)]
 
     def happened_in_turn(
         self, context: Context, scope: str, operation: Operation, kinds: Iterable[str], beginning: str = ""
@@ -382,12 +382,12 @@ class Operations:
             ]
         except PermissionDenied:
             return False
-        later = [(begun, kind) for begun, kind in later if begun > requested_at(operation)]
+        later = [(time, kind) for time, kind in later if time > requested_at(operation)]
         for wanted in kinds:
-            times = [begun for begun, kind in later if kind == wanted]
+            times = [time for time, kind in later if kind == wanted]
             if not times:
                 return False
-            later = [(begun, kind) for begun, kind in later if begun >= min(times)]
+            later = [(time, kind) for time, kind in later if time >= min(times)]
         return True
 
     def deleted_since(self, context: Context, scope: str, operation: Operation) -> set[str]:
@@ -421,11 +421,11 @@ class Operations:
             scope: the scope of the operations, as in `requested`.
             operation: the other operation (REST JSON).
         """
-        begun, query = requested_at(operation), {"orderBy": "creationTimestamp desc"}
+        earliest, query = requested_at(operation), {"orderBy": "creationTimestamp desc"}
         seen: list[datetime] = []
         for page in ListMethod(google=self.google, path=f"{self.path}/{scope}/operations", query=query).pages(context):
             items = _on_page(page)
-            since = [item for item in items if requested_at(item) >= begun]
+            since = [item for item in items if requested_at(item) >= earliest]
             yield from (item for item in since if not item.get("error"))
             seen += map(requested_at, items)
             are_in_order = seen == sorted(seen, reverse=True) and seen[:1] > seen[-1:]

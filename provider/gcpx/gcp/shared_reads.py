@@ -25,7 +25,7 @@ from gcpx.model.context import NOTICED_WITHIN, Context
 
 LONGEST_AGE: Final = 10.0
 """The age up to which an answer serves further reads, in seconds."""
-A_COUPLE: Final = 2
+MOST_SEPARATE_READS: Final = 2
 """The number of concurrent reads that are still requests of their own."""
 _WORTH: Final = 5
 """The average number of reads that pages must answer to justify another page, which takes longer than a single read."""
@@ -108,7 +108,7 @@ class _Waiting:
 
 
 @attrs.define(eq=False)
-class _Flight:
+class _SharedRequest:
     """A request for one thing that other reads join; they get JSON, or None if they have to ask alone.
 
     Attributes:
@@ -132,9 +132,9 @@ class _Reads:
         is_led: whether the first read of a burst is under way.
         is_listing: whether a page is under way.
         waiting: the reads that wait for a page.
-        flights: the requests for one thing that are under way, by its key.
+        requests: the requests for one thing that are under way, by its key.
         kept: answers for further reads, by key.
-        begun: the time at which the first page was requested.
+        list_asked: the time at which the first page was requested.
         depth: the number of pages read since then.
         token: the token of the next page; empty for the first page, None if there is none.
         pages: the number of requested pages.
@@ -147,9 +147,9 @@ class _Reads:
     is_led: bool = False
     is_listing: bool = False
     waiting: list[_Waiting] = attrs.Factory(list)
-    flights: dict[str, _Flight] = attrs.Factory(dict)
+    requests: dict[str, _SharedRequest] = attrs.Factory(dict)
     kept: dict[str, _Kept] = attrs.Factory(dict)
-    begun: float = -math.inf
+    list_asked: float = -math.inf
     depth: int = 0
     token: str | None = ""
     pages: int = 0
@@ -168,7 +168,7 @@ class _Reads:
 
     def needs_page(self, scope: Scope) -> bool:
         """Return whether to read a page for the waiting reads; after a page that helped, even for one."""
-        enough = 0 if (self.token and self.has_helped) or scope.most_pages else A_COUPLE
+        enough = 0 if (self.token and self.has_helped) or scope.most_pages else MOST_SEPARATE_READS
         return self.may_list(scope) and len({item.key for item in self.waiting}) > enough
 
     def release(self, answers: Mapping[str, bytes], since: float = math.inf) -> None:
@@ -206,7 +206,7 @@ class SharedReads:
     _scopes: dict[str, _Reads] = attrs.Factory(dict)
     _changes: dict[str, int] = attrs.Factory(dict)
     """The numbers of changes of each kind that began, and that ended."""
-    _crowds: Counter[str] = attrs.Factory(Counter)
+    _waiting_calls: Counter[str] = attrs.Factory(Counter)
     _lock: threading.Lock = attrs.field(factory=threading.Lock, repr=False)
 
     def changed(self, path: str = "") -> None:
@@ -218,15 +218,15 @@ class SharedReads:
                     self._changes[kind] += 1
 
     @contextmanager
-    def crowd(self, place: str) -> Iterator[Callable[[], int]]:
+    def counted_as_waiting(self, place: str) -> Iterator[Callable[[], int]]:
         """Count the call as waiting at a place during the block; yields a function that counts such calls."""
         with self._lock:
-            self._crowds[place] += 1
+            self._waiting_calls[place] += 1
         try:
-            yield lambda: self._crowds[place]
+            yield lambda: self._waiting_calls[place]
         finally:
             with self._lock:
-                self._crowds[place] -= 1
+                self._waiting_calls[place] -= 1
 
     def read(self, context: Context, scope: Scope, key: str) -> _Json | None:
         """Read a thing by its key, alone or together with others; None if its own request shows that it is gone.
@@ -242,7 +242,7 @@ class SharedReads:
             if kept is not None and self._is_young(scope, kept.asked):
                 reads.answered += 1
                 return _used(context, kept.answer)
-            joins = key in reads.flights
+            joins = key in reads.requests
             leads = not (joins or reads.is_led or reads.is_listing or scope.most_pages or reads.is_within_list(scope))
             reads.is_led = reads.is_led or leads
             waits = not joins and not leads and (reads.is_listing or reads.may_list(scope))
@@ -271,7 +271,7 @@ class SharedReads:
         if reads.changes != changes:
             reads.changes, reads.token = changes, ""
             reads.kept.clear()
-        elif not reads.is_listing and not self._is_young(scope, reads.begun):
+        elif not reads.is_listing and not self._is_young(scope, reads.list_asked):
             reads.token = ""
         return reads
 
@@ -330,7 +330,7 @@ class SharedReads:
         """Read a page, and answer the waiting reads; return whether to read one more."""
         with self._lock:
             asked, changes, token = self.clock(), self._changes[scope.kind], reads.token or ""
-            reads.begun = reads.begun if token else asked
+            reads.list_asked = reads.list_asked if token else asked
             reads.depth = reads.depth + 1 if token else 1
             reads.pages += 1
         page, following = scope.page(token)
@@ -344,26 +344,26 @@ class SharedReads:
             reads.has_helped = reads.answered > answered
             reads.token = following or None
             if scope.most_pages and (reads.depth >= scope.most_pages or not following):
-                reads.give_up(reads.begun)
+                reads.give_up(reads.list_asked)
                 reads.token = ""  # for later reads, the list starts again
             return reads.needs_page(scope)
 
     def _alone(self, context: Context, scope: Scope, reads: _Reads, key: str) -> _Json | None:
         """Read a thing by its own request, or join another read's request for it."""
         with self._lock:
-            flight = reads.flights.get(key)
-            if flight is None:
-                flight = reads.flights[key] = _Flight(self.clock(), self._changes[scope.kind])
+            request = reads.requests.get(key)
+            if request is None:
+                request = reads.requests[key] = _SharedRequest(self.clock(), self._changes[scope.kind])
                 joins = False
             else:
-                flight.joined += 1
+                request.joined += 1
                 joins = True
         if not joins:
-            return self._fly(scope, reads, key, flight)
-        answer = _result(context, scope, key, flight.answers)
+            return self._ask_for_all(scope, reads, key, request)
+        answer = _result(context, scope, key, request.answers)
         return scope.alone(key) if answer is None else _thing(answer)
 
-    def _fly(self, scope: Scope, reads: _Reads, key: str, flight: _Flight) -> _Json | None:
+    def _ask_for_all(self, scope: Scope, reads: _Reads, key: str, request: _SharedRequest) -> _Json | None:
         found = answer = None
         try:
             found = scope.alone(key)
@@ -371,13 +371,13 @@ class SharedReads:
             return found
         finally:
             with self._lock:
-                del reads.flights[key]
-                if flight.changes != self._changes[scope.kind] or not self._is_young(scope, flight.asked):
+                del reads.requests[key]
+                if request.changes != self._changes[scope.kind] or not self._is_young(scope, request.asked):
                     answer = None
-                if answer is not None and found is not None and flight.joined > A_COUPLE:
-                    self._keep(reads, {key: answer}, flight.asked)
-                for _ in range(flight.joined):
-                    flight.answers.put(answer)
+                if answer is not None and found is not None and request.joined > MOST_SEPARATE_READS:
+                    self._keep(reads, {key: answer}, request.asked)
+                for _ in range(request.joined):
+                    request.answers.put(answer)
 
     def _keep(self, reads: _Reads, answers: Mapping[str, bytes], asked: float) -> None:
         """Keep answers for further reads, as long as there is room; drop those that are too old."""

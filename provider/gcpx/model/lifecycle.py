@@ -113,7 +113,7 @@ def _differences(
     if old.get(naming.IMPORTED):
         # The import made up values that Google never returns, and recorded Google's choices: no reasons to replace.
         opened = [part for change in changes for part in _opened(resource, change, old, new)]
-        changes = [change for change in opened if not change.unseen or _is_told(resource, change, new)]
+        changes = [change for change in opened if not change.unseen or _was_recorded(resource, change, new)]
     known = {change.path[0] for change in changes}
     left = [(path, True) for path in resource.left_over(new, outputs)] if isinstance(resource, Growing) else []
     left += [((name,), False) for name in _not_as_wanted(resource, new, outputs, Comparison(locations, sure=True))]
@@ -132,7 +132,7 @@ def _opened(resource: Resource[Any], change: Change, old: dict[str, Any], new: d
     return [attrs.evolve(part, path=change.path + part.path, unseen=change.unseen) for part in diff(kind, old, new, {})]
 
 
-def _is_told(resource: Resource[Any], change: Change, new: dict[str, Any]) -> bool:
+def _was_recorded(resource: Resource[Any], change: Change, new: dict[str, Any]) -> bool:
     """Return whether an import recorded the old value of a change, even if Google may have chosen that value."""
     if is_below(change.path, _compared(resource)):
         return True

@@ -445,8 +445,8 @@ class Goal:
         """
         member = self.of_instance(instance)
         said, target = self.said.get(member.id), self._target(member)
-        behind = Level.NONE if member.id in self.untouched else self._need(instance, member, target)
-        planned = self.spec.planned(member, behind, self._set_back(instance, member, target))
+        need = Level.NONE if member.id in self.untouched else self._need(instance, member, target)
+        planned = self.spec.planned(member, need, self._set_back(instance, member, target))
         refusal = None if blocked or planned.unwanted else self.spec.refusal(member, planned.need)
         if refusal is not None:
             if not (said and said.leaves):
@@ -478,13 +478,13 @@ class Goal:
 
         Somebody has changed the label, or a rollout that was killed has changed the member.
         """
-        return self.spec.behind(member) > self.most(member)
+        return self.spec.update_need(member) > self.most(member)
 
     def _need(self, instance: Instance, member: Member, target: Target) -> Level:
         """Return what a member needs, apart from what others have changed on it."""
 
-        def behind(member: Member) -> Level:
-            need = self.spec.behind(member)
+        def update_need(member: Member) -> Level:
+            need = self.spec.update_need(member)
             if self.unreadable is not None and (0 < need <= most or self.spec.asked(member)):
                 raise self.unreadable
             if need is Level.NONE:  # someone may have removed a label of gcpx
@@ -493,7 +493,7 @@ class Goal:
             return Level.REFRESH if need is Level.RESTART and self._is_restarted(instance, member, target) else need
 
         most = self.most(member)
-        return self.spec.need(member, most, behind)
+        return self.spec.need(member, most, update_need)
 
     def _is_restarted(self, instance: Instance, member: Member, target: Target) -> bool:
         """Return whether an interrupted rollout has done what needs a restart, so that only the label is left to set.

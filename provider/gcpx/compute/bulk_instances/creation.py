@@ -1,4 +1,4 @@
-"""Creates instances in attempts and batches; a batch is one request, which is sent once and counts what it created."""
+"""Creates instances in batches; a batch is one request, which is sent once and counts what it created."""
 
 from __future__ import annotations
 
@@ -526,15 +526,15 @@ def created_earlier(
 ) -> list[Instance]:
     """Return the instances with which an earlier run began to create the same new fleet; raises `ApiError`.
 
-    An attempt that left no instance is followed by the next one, which asks for the same number.
+    An alternative that left no instance is followed by the next one, which asks for the same number.
     """
     creation = Creation(context=context, fleet=fleet, inputs=inputs, existing=[], demand=demand)
-    inserts = creation.first_inserts(creation.attempts)
+    inserts = creation.first_inserts(creation.alternatives)
     return [instance for insert in inserts for instance in insert.created_earlier(instances)]
 
 
 @attrs.frozen(kw_only=True)
-class Attempt:
+class Alternative:
     """One way to create instances.
 
     Attributes:
@@ -552,19 +552,19 @@ class Attempt:
     is_tentative: bool = False
 
 
-def attempts_for(inputs: BulkInstancesValues, demand: Demand) -> list[Attempt]:
-    """List the attempts in their order; fallbacks without the wanted zone are left out."""
+def alternatives_for(inputs: BulkInstancesValues, demand: Demand) -> list[Alternative]:
+    """List the alternatives in their order; fallbacks without the wanted zone are left out."""
     anywhere = beside(inputs, demand.existing)
     placed = in_zones(inputs, demand.count, demand.zones) if demand.zones else anywhere
-    found = [Attempt(inputs=placed, is_tentative=bool(demand.others))]
+    found = [Alternative(inputs=placed, is_tentative=bool(demand.others))]
     if demand.others:
-        found.append(Attempt(name="other zones", inputs=in_zones(inputs, demand.count, demand.others)))
+        found.append(Alternative(name="other zones", inputs=in_zones(inputs, demand.count, demand.others)))
     for index, fallback in enumerate(inputs.get("fallbacks") or ()):
         zones = fallback.get("zones")
         if demand.zone is None or not zones or demand.zone in map(name_of, zones):
             merged = with_fallback(anywhere if zones else placed, fallback)
             labels = labels_of_fallback(index, fallback)
-            found.append(Attempt(name=f"fallbacks[{index}]", inputs=merged, labels=labels, fallback=index))
+            found.append(Alternative(name=f"fallbacks[{index}]", inputs=merged, labels=labels, fallback=index))
     return found
 
 
@@ -578,7 +578,7 @@ class Creation:
         inputs: its inputs, without secrets and unknowns.
         existing: its members before.
         demand: the instances to create.
-        attempts: the ways to create them, in their order.
+        alternatives: the ways to create them, in their order.
         names: the wanted names of instances that do not exist yet.
         members: the members as they were last listed.
         created: how many instances were created.
@@ -586,7 +586,7 @@ class Creation:
         missing_for: how many instances could not be created, by reason.
         error: Google's error, if fewer were created than wanted; in the end without its next step, if the explanation
             has one.
-        stopped: whether the error is not a shortage, so that no further attempt can help.
+        stopped: whether the error is not a shortage, so that no further alternative can help.
         explanation: in the end, lines that say for each cause how many instances are missing, and what to do next; empty
             if the error says all that is known.
     """
@@ -596,7 +596,7 @@ class Creation:
     inputs: BulkInstancesValues
     existing: list[Instance]
     demand: Demand
-    attempts: list[Attempt] = attrs.field(init=False)
+    alternatives: list[Alternative] = attrs.field(init=False)
     names: list[str] = attrs.field(init=False)
     members: list[Instance] = attrs.field(init=False)
     created: int = attrs.field(default=0, init=False)
@@ -607,18 +607,18 @@ class Creation:
     explanation: str = attrs.field(default="", init=False)
 
     def __attrs_post_init__(self) -> None:
-        """Begin with all attempts, and with nothing created."""
-        self.attempts = attempts_for(self.inputs, self.demand)
+        """Begin with all alternatives, and with nothing created."""
+        self.alternatives = alternatives_for(self.inputs, self.demand)
         self.names, self.members = self.demand.names, self.existing
 
     def run(self) -> None:
-        """Make the attempts one after the other, and say in the end what is missing, and why."""
+        """Try the alternatives one after the other, and say in the end what is missing, and why."""
         try:
-            for attempt in self.attempts:
-                self._begin(attempt)
+            for alternative in self.alternatives:
+                self._begin(alternative)
                 if self.missing:
-                    self._make(attempt)
-                if not self.missing or (self.stopped and not attempt.is_tentative):
+                    self._make(alternative)
+                if not self.missing or (self.stopped and not alternative.is_tentative):
                     break
         except (Unfinished, EarlierFleetError):
             raise
@@ -639,11 +639,11 @@ class Creation:
         """How many instances were created, by the names of their zones."""
         return sum((created_instances(outcome.per_location) for outcome in self.outcomes), Counter())
 
-    def _begin(self, attempt: Attempt) -> None:
-        """Before an attempt that follows others, list what these have created, whatever they reported."""
-        if not attempt.name:
+    def _begin(self, alternative: Alternative) -> None:
+        """Before an alternative that follows others, list what these have created, whatever they reported."""
+        if not alternative.name:
             return
-        self.context.progress(f"missing instances: {self.missing:,}; trying {attempt.name}")
+        self.context.progress(f"missing instances: {self.missing:,}; trying {alternative.name}")
         if self.names or self.created:
             self.members = self.list_members()
         if self.names:
@@ -651,9 +651,9 @@ class Creation:
             self.names = [name for name in self.names if name not in taken]
             self.created = self.demand.count - len(self.names)
 
-    def _make(self, attempt: Attempt) -> None:
-        """Send the requests of one attempt, until one creates fewer instances than it asks for."""
-        later = self.attempts[self.attempts.index(attempt) + 1 :]
+    def _make(self, alternative: Alternative) -> None:
+        """Send the requests of one alternative, until one creates fewer instances than it asks for."""
+        later = self.alternatives[self.alternatives.index(alternative) + 1 :]
 
         def followers() -> Iterator[BulkInsert]:
             if self.created:  # what the batches before this one have created is not asked for again
@@ -661,14 +661,14 @@ class Creation:
             return self.first_inserts(later)
 
         # Google chooses one zone for all instances, which the requests that follow the first one have to use.
-        in_one_zone = text(nested(attempt.inputs, "locationPolicy"), "targetShape") in {"", "ANY_SINGLE_ZONE"}
+        in_one_zone = text(nested(alternative.inputs, "locationPolicy"), "targetShape") in {"", "ANY_SINGLE_ZONE"}
         zone = ""
-        for number, batch in enumerate(self._batches(attempt)):
+        for number, batch in enumerate(self._batches(alternative)):
             if self.context.autonamed and len(self.outcomes) == 1 and self.created and not self.existing:
                 # Before a second request, verify that the first one created instances of this fleet.
                 raise_if_earlier(self.context, self.fleet, self.outcomes[0])
-            insert = attrs.evolve(self._insert(attempt, batch, number, zone), followers=followers)
-            outcome = self._explained(insert.outcome(), attempt)
+            insert = attrs.evolve(self._insert(alternative, batch, number, zone), followers=followers)
+            outcome = self._explained(insert.outcome(), alternative)
             created = insert.created_by(outcome)
             self.created += created
             if outcome.operation:
@@ -677,19 +677,19 @@ class Creation:
                 pinned = self.demand.zone is not None
                 missing, places = batch.count - created, Places.of(self.inputs)
                 reasons = why_missing(self.context, self.fleet, insert.body, outcome, missing, places, pinned=pinned)
-                self.missing_for |= reasons  # the same instances may be missing after several attempts
+                self.missing_for |= reasons  # the same instances may be missing after several alternatives
                 self.error, self.stopped = outcome.error, not any(reason.is_shortage for reason in reasons)
                 break
             if in_one_zone:
                 zone = next(
                     (name_of(name) for name, one in outcome.per_location.items() if one.get("createdVmCount")), ""
                 )
-        if attempt.name:
+        if alternative.name:
             self.context.progress(f"{self.created:,}/{self.demand.count:,} instances created")
 
-    def _explained(self, outcome: Outcome, attempt: Attempt) -> Outcome:
-        """Name in a refusal the zones of the attempt that do not exist, because Google may not."""
-        error, places = outcome.error, Places.of(attempt.inputs)
+    def _explained(self, outcome: Outcome, alternative: Alternative) -> Outcome:
+        """Name in a refusal the zones of the alternative that do not exist, because Google may not."""
+        error, places = outcome.error, Places.of(alternative.inputs)
         named = places.listed | places.denied
         if not isinstance(error, Rejected) or error.operation is not None or not named:
             return outcome
@@ -761,16 +761,16 @@ class Creation:
         before = [*self.existing, *known]
         return members_after(self.context, self.fleet, before, self.created, self.outcomes)
 
-    def first_inserts(self, attempts: Iterable[Attempt]) -> Iterator[BulkInsert]:
-        """Yield the first request of each attempt, as it is if the attempts before it create nothing."""
-        firsts = ((attempt, next(self._batches(attempt), None)) for attempt in attempts)
-        return (self._insert(attempt, batch, 0, "") for attempt, batch in firsts if batch)
+    def first_inserts(self, alternatives: Iterable[Alternative]) -> Iterator[BulkInsert]:
+        """Yield the first request of each alternative, as it is if the alternatives before it create nothing."""
+        firsts = ((alternative, next(self._batches(alternative), None)) for alternative in alternatives)
+        return (self._insert(alternative, batch, 0, "") for alternative, batch in firsts if batch)
 
-    def _batches(self, attempt: Attempt) -> Iterator[Batch]:
+    def _batches(self, alternative: Alternative) -> Iterator[Batch]:
         """Divide what is missing into requests, with names where Google would give some of them twice.
 
         The request ID depends on the names. So, unless the demand has zones, they must not depend on members that an
-        earlier run has created in this attempt or in later ones.
+        earlier run has created with this alternative or with later ones.
         """
         existing = {member["id"] for member in self.existing}
         members = [
@@ -778,24 +778,24 @@ class Creation:
             for item in self.members
             if self.demand.zones
             or item["id"] in existing
-            or index_of_fallback(Member.of_instance(item).fallback) < attempt.fallback
+            or index_of_fallback(Member.of_instance(item).fallback) < alternative.fallback
         ]
-        names, pattern = self.names, text(attempt.inputs, "namePattern")
-        if not names and pattern and not all(map(Places.of(attempt.inputs).allows, zones_of(members))):
+        names, pattern = self.names, text(alternative.inputs, "namePattern")
+        if not names and pattern and not all(map(Places.of(alternative.inputs).allows, zones_of(members))):
             # Google looks for names only in the zones of the request.
             names = next_names(pattern, {member["name"] for member in members}, self.missing)
-        return batches(attempt.inputs, members, self.missing, names)
+        return batches(alternative.inputs, members, self.missing, names)
 
-    def _insert(self, attempt: Attempt, batch: Batch, number: int, used: str) -> BulkInsert:
+    def _insert(self, alternative: Alternative, batch: Batch, number: int, used: str) -> BulkInsert:
         """Write a request; `used` is the zone of the requests before it, if it has to use the same zone."""
         body = body_of(
             self.fleet,
-            attempt.inputs,
+            alternative.inputs,
             count=batch.count,
-            minimum=self._minimum(attempt, batch),
+            minimum=self._minimum(alternative, batch),
             names=batch.names,
             zone=self.demand.zone or (batch.zone if batch.policy else used),
-            labels={**self.demand.labels, **attempt.labels},
+            labels={**self.demand.labels, **alternative.labels},
             policy=batch.policy,
         )
         return BulkInsert(
@@ -810,7 +810,7 @@ class Creation:
             resumed=self.demand.resumed,
         )
 
-    def _minimum(self, attempt: Attempt, batch: Batch) -> int:
+    def _minimum(self, alternative: Alternative, batch: Batch) -> int:
         """Return the fewest instances that a request may create.
 
         A request that others follow may create so few that they can still reach the fleet's minimum. The last one may
@@ -818,7 +818,7 @@ class Creation:
         """
         minimum = FleetSize.of(self.inputs).minimum
         missing = minimum - len(self.existing) - self.created
-        if attempt is not self.attempts[-1]:
+        if alternative is not self.alternatives[-1]:
             return 0
         if batch.later:
             return max(0, min(batch.count, missing - batch.later))

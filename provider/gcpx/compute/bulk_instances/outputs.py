@@ -26,7 +26,7 @@ from gcpx.compute.bulk_instances.member import (
     recorded_generation,
     trusted,
 )
-from gcpx.compute.bulk_instances.plan import RollingAction
+from gcpx.compute.bulk_instances.plan import PendingAction
 from gcpx.compute.instance_properties.properties import InstanceProperties
 from gcpx.compute.operations import Operation
 from gcpx.gcp.errors import NotFound
@@ -178,7 +178,7 @@ def unfinished_rollout(prior: BulkInstancesValues, goal: Goal, members: list[Ins
     After a failed update, the state has the update's goal; after a killed one, it has what was there before. Missing
     and stopped members do not matter here, because they show as a change of `count`.
     """
-    policy, generation, action = goal.policy, prior.get("generation"), RollingAction.of(goal.inputs, prior)
+    policy, generation, action = goal.policy, prior.get("generation"), PendingAction.of(goal.inputs, prior)
     if not generation:
         return ""
     found = map(goal.of_instance, members)
@@ -200,10 +200,10 @@ def _lost_members(prior: BulkInstancesValues, goal: Goal, members: list[Instance
     """
     if not goal.policy.keep_names:
         return []
-    return [{"name": name, "zone": zone} for name, zone in places_left(prior, members).items()]
+    return [{"name": name, "zone": zone} for name, zone in zones_of_lost_names(prior, members).items()]
 
 
-def places_left(prior: BulkInstancesValues, members: list[Instance]) -> dict[str, str]:
+def zones_of_lost_names(prior: BulkInstancesValues, members: list[Instance]) -> dict[str, str]:
     """Return the names of members in the last outputs that no member has any more, with their zones."""
     existing = {member["name"] for member in members}
     listed: list[MemberValues | LostMemberValues] = [*(prior.get("members") or ()), *(prior.get("lostMembers") or ())]

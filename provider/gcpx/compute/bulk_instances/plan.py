@@ -176,7 +176,7 @@ class PlannedMember:
         unready: it is running, and not ready.
         stopped: it was stopped, and does not start on its own.
         suspended: it has its memory, and loses that if it is stopped.
-        rests: it is stopped on purpose, and stays so when it is changed.
+        stays_stopped: it is stopped on purpose, and stays so when it is changed.
         startable: if it is stopped, it can be started, because Google has capacity for it.
         zone: the name of its zone.
         tried: a restart of it began in an earlier run and did not end, although it is running.
@@ -198,7 +198,7 @@ class PlannedMember:
     unready: bool = False
     stopped: bool = False
     suspended: bool = False
-    rests: bool = False
+    stays_stopped: bool = False
     startable: bool = True
     tried: bool = False
     blocked: bool = False
@@ -337,7 +337,7 @@ class _Course:
             ready=sum(member.available for member in members),
             running=sum(member.running for member in members),
             existing=len(members),
-            kept=sum(member.rests for member in members),
+            kept=sum(member.stays_stopped for member in members),
             zones=Counter(member.zone for member in members),
             staying=Counter(member.zone for member in members if member.id not in departing),
             idle=(
@@ -348,7 +348,7 @@ class _Course:
             surplus=deque(sorted(filter(_RUNS, surplus), key=attrgetter("available"))),
             replaced=by_zone,
             refreshed=[member for member in staying if member.need is Level.REFRESH],
-            started=[member for member in free if member.stopped and not member.rests and member.startable],
+            started=[member for member in free if member.stopped and not member.stays_stopped and member.startable],
         )
 
     @property
@@ -375,12 +375,12 @@ class _Course:
 
     def carry_out(self, step: Step) -> None:
         """Record the effects of a step."""
-        begun = [member for member in (*step.restart, *step.start) if not member.rests]
-        self.ready += step.create + sum(not member.available for member in begun)
+        starting = [member for member in (*step.restart, *step.start) if not member.stays_stopped]
+        self.ready += step.create + sum(not member.available for member in starting)
         self.ready -= sum(member.available for member in step.delete)
-        self.running += step.create + sum(not member.running for member in begun)
+        self.running += step.create + sum(not member.running for member in starting)
         self.running -= sum(member.running for member in step.delete)
-        self.kept -= sum(member.rests for member in step.delete)
+        self.kept -= sum(member.stays_stopped for member in step.delete)
         self.existing += step.create - len(step.delete)
         self.missing -= step.create
         if self.policy.keep_names:  # the new ones take the places of those that left
@@ -445,17 +445,17 @@ def _chosen(members: list[PlannedMember], policy: Policy) -> list[PlannedMember]
     Three kinds of members do not wait until the pause ends: stopped members that are replaced (missing ones do not wait
     either), members on which something is set back, and the surplus after a surge.
     """
-    behind = [member for member in members if member.need and not member.unwanted]
-    behind.sort(key=_comes_first)
+    outdated = [member for member in members if member.need and not member.unwanted]
+    outdated.sort(key=_comes_first)
     if policy.pause_after is None:
-        return behind
-    lost = {one.id for one in behind if one.stopped and one.need is Level.REPLACE and policy.on_stopped == "REPLACE"}
-    free = lost | {one.id for one in behind if one.current}
+        return outdated
+    lost = {one.id for one in outdated if one.stopped and one.need is Level.REPLACE and policy.on_stopped == "REPLACE"}
+    free = lost | {one.id for one in outdated if one.current}
     existing = sum(not member.unwanted for member in members)
     current = sum(member.current or member.id in lost for member in members if not member.unwanted)
     done = current + max(0, policy.wanted - existing)
-    others = _in_order([one for one in behind if one.id not in free and not one.waits], members, policy)
-    taken = [one for one in behind if one.id in free] + list(islice(others, max(0, policy.pause_after - done)))
+    others = _in_order([one for one in outdated if one.id not in free and not one.waits], members, policy)
+    taken = [one for one in outdated if one.id in free] + list(islice(others, max(0, policy.pause_after - done)))
     replaced = (member for member in others if member.need is Level.REPLACE)
     return taken + list(islice(replaced, max(0, existing - policy.wanted)))
 
@@ -503,10 +503,10 @@ def _left_over(members: list[PlannedMember], wanted: int, gone: set[str]) -> lis
     """
     rest = [member for member in members if member.id not in gone]
     rest.sort(key=lambda member: (member.added, member.stopped, member.order), reverse=True)
-    behind = sorted((member for member in rest if not member.current), key=_comes_first)
+    outdated = sorted((member for member in rest if not member.current), key=_comes_first)
     current = [member for member in rest if member.current]
-    old = [member for member in behind if member.need is Level.REPLACE]
-    others = [member for member in behind if member.need is not Level.REPLACE] + current
+    old = [member for member in outdated if member.need is Level.REPLACE]
+    others = [member for member in outdated if member.need is not Level.REPLACE] + current
     others.sort(key=attrgetter("added"), reverse=True)
     return [*old, *others][: max(0, len(rest) - wanted)]
 
@@ -530,7 +530,7 @@ OF_FALLBACKS: Final = (*_OF_MACHINES, "scheduling")
 
 
 @attrs.frozen
-class RollingAction:
+class PendingAction:
     """A restart or a replacement of members that a program asks for each time that a trigger changes.
 
     Each member that was handled has a label with a hash of the trigger, and so has each member that is created meanwhile.
@@ -550,7 +550,7 @@ class RollingAction:
     pending: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, inputs: BulkInstancesValues, prior: BulkInstancesValues) -> RollingAction:
+    def of(cls, inputs: BulkInstancesValues, prior: BulkInstancesValues) -> PendingAction:
         """Determine what an action has left to do.
 
         Args:
@@ -579,7 +579,7 @@ class RollingAction:
         handled = bool(self.mark) and member.action == self.mark
         return self.level if member.id in self.pending and not handled else Level.NONE
 
-    def without(self, handled: Container[str]) -> RollingAction:
+    def without(self, handled: Container[str]) -> PendingAction:
         """Return what is left when members, by their IDs, were handled."""
         return attrs.evolve(self, pending=frozenset(member for member in self.pending if member not in handled))
 
@@ -624,7 +624,7 @@ class Spec:
     restarting: frozenset[str] = frozenset()
     changed: Level = Level.NONE
     properties: InstancePropertiesValues = attrs.field()
-    action: RollingAction = attrs.Factory(RollingAction)
+    action: PendingAction = attrs.Factory(PendingAction)
     given: frozenset[str] = frozenset()
     ignored: frozenset[str] = frozenset()
     hosted: frozenset[str] = frozenset()
@@ -674,7 +674,7 @@ class Spec:
             restarting=restarting(context.changed, before, after),
             changed=max(levels, default=Level.NONE),
             properties={"machineType": machine_type} if after is None else after,
-            action=RollingAction() if sure and has_unknown(new.get("rollingAction")) else RollingAction.of(new, prior),
+            action=PendingAction() if sure and has_unknown(new.get("rollingAction")) else PendingAction.of(new, prior),
             given=frozenset({"machineType"} if wanted is UNKNOWN or wanted != former else ()),
             ignored=ignored_settings(context.ignored),
             hosted=with_hostnames(old, prior),
@@ -687,14 +687,14 @@ class Spec:
         return _machine_type(self.properties)
 
     def need(
-        self, member: Member, most: Level = Level.REPLACE, behind: Callable[[Member], Level] | None = None
+        self, member: Member, most: Level = Level.REPLACE, update_need: Callable[[Member], Level] | None = None
     ) -> Level:
         """Return what has to be done to a member, apart from what others have changed on it.
 
         Args:
             member: the member, as the state has it or as Google shows it.
             most: the most that may be done; a need that is more counts for nothing.
-            behind: tells what a member that is not lost needs to get the wanted properties; by default, its mark does.
+            update_need: returns what a member that is not lost needs to get the wanted properties; by default, its label decides.
         """
 
         def within(need: Level) -> Level:
@@ -703,14 +703,14 @@ class Spec:
 
         if self.is_lost(member) and most is Level.REPLACE:
             return Level.REPLACE
-        need = max(within((behind or self.behind)(member)), within(self.asked(member)))
+        need = max(within((update_need or self.update_need)(member)), within(self.asked(member)))
         return within(max(need, self.policy.least)) or need if need else need
 
     def is_lost(self, member: Member) -> bool:
         """Return whether a member is replaced because it is stopped."""
         return member.stopped and self.policy.on_stopped == "REPLACE"
 
-    def behind(self, member: Member) -> Level:
+    def update_need(self, member: Member) -> Level:
         """Return what a member needs to get the wanted properties, by its label."""
         label = member.generation or self.base
         if self.generation:
@@ -722,7 +722,7 @@ class Spec:
 
     def has_reached(self, member: Member) -> bool:
         """Return whether a member has the wanted properties, by its label, and nothing is left of an action."""
-        return not self.behind(member) and not self.action.level_for(member)
+        return not self.update_need(member) and not self.action.level_for(member)
 
     def has_written(self, label: str) -> bool:
         """Return whether this update, or an earlier one, has given a member this label."""
@@ -807,7 +807,7 @@ class Spec:
         levels = {name: self.carried_out(member, level_of(name)) for name in names}
         return {name: level for name, level in levels.items() if self.refusal(member, level) is None}
 
-    def rests(self, member: Member) -> bool:
+    def stays_stopped(self, member: Member) -> bool:
         """Return whether a member stays stopped: the fleet keeps stopped ones, and no interrupted restart stopped it."""
         return member.stopped and self.policy.on_stopped == "KEEP" and not member.changing
 
@@ -837,18 +837,18 @@ class Spec:
             )
         return None
 
-    def planned(self, member: Member, behind: Level, set_back: Mapping[str, Level]) -> PlannedMember:
+    def planned(self, member: Member, need: Level, set_back: Mapping[str, Level]) -> PlannedMember:
         """Describe a member for the plan, with what it needs, and what is set back on it."""
         named = nested(self.inputs, "perInstanceProperties")
         return PlannedMember(
             name=member.name,
-            need=max(behind, *set_back.values()) if set_back else behind,
+            need=max(need, *set_back.values()) if set_back else need,
             set_back=tuple(set_back),
-            current=not behind or (behind is Level.REFRESH and self.has_reached(member)),
+            current=not need or (need is Level.REFRESH and self.has_reached(member)),
             available=member.runs,
             stopped=member.stopped,
             suspended=member.suspended,
-            rests=self.rests(member),
+            stays_stopped=self.stays_stopped(member),
             tried=member.runs and member.changing,
             unwanted=bool(named) and (member.name not in named or not self.policy.wanted),
             note=member.why_stopped,

@@ -23,9 +23,9 @@ from gcpx.compute.bulk_instances.member import (
 from gcpx.compute.bulk_instances.outputs import CREATION_OUTPUTS
 from gcpx.compute.bulk_instances.plan import (
     OF_FALLBACKS,
+    PendingAction,
     PlannedMember,
     Policy,
-    RollingAction,
     Spec,
     Step,
     deleted_by,
@@ -67,8 +67,8 @@ def read_templates(
     """
     if not levels_of(context.changed):
         return {}
-    is_told = last_generation(fleet_values(context.prior)) and not ignored_settings(context.ignored)
-    last = None if is_told else old.get("sourceInstanceTemplate")
+    is_known = last_generation(fleet_values(context.prior)) and not ignored_settings(context.ignored)
+    last = None if is_known else old.get("sourceInstanceTemplate")
     links = {link for link in (new.get("sourceInstanceTemplate"), last) if isinstance(link, str) and link}
     found = {link: lookups.get(context, f"beta/{template_path(project, link)}") for link in links}
     return {link: template.get("properties") or {} for link, template in found.items() if template}
@@ -233,7 +233,7 @@ def _warn_of_idle_action(context: Context, inputs: BulkInstancesValues, prior: B
     """Warn if an action that the program has just changed does nothing, at all or to some of the chosen members."""
     if not any(path[0] == "rollingAction" for path in context.changed) or not inputs.get("rollingAction"):
         return
-    action = RollingAction.of(inputs, prior)
+    action = PendingAction.of(inputs, prior)
     if action.mark and action.mark == prior.get("lastRollingAction"):
         context.warn(
             "rollingAction.trigger: everything was already done for this value, so this update restarts and replaces "
@@ -330,7 +330,7 @@ class _Effects:
 
     Attributes:
         refreshed, restarted, started: as in `Step`.
-        rested: members that are changed, and stay stopped.
+        left_stopped: members that are changed, and stay stopped.
         replaced: members that are deleted, and replaced by new ones.
         deleted: members that are deleted, and not replaced.
         created: how many instances are created in addition to replacements.
@@ -339,7 +339,7 @@ class _Effects:
 
     refreshed: list[PlannedMember]
     restarted: list[PlannedMember]
-    rested: list[PlannedMember]
+    left_stopped: list[PlannedMember]
     replaced: list[PlannedMember]
     deleted: list[PlannedMember]
     started: list[PlannedMember]
@@ -354,14 +354,14 @@ class _Effects:
         members, and fewer are created than are replaced, the members with the highest numbers have no followers.
         """
         created, leaving = sum(step.create for step in taken), [member for step in taken for member in step.delete]
-        behind = sorted((member for step in taken for member in _replaced(step)), key=lambda member: member.order)
-        given = _names_given(taken, names) if names is not None else [member.name for member in behind[:created]]
+        in_order = sorted((member for step in taken for member in _replaced(step)), key=lambda member: member.order)
+        given = _names_given(taken, names) if names is not None else [member.name for member in in_order[:created]]
         reused = {member.name for member in leaving if not member.unwanted}.intersection(given)
         followed = {member.id for member in leaving if member.name in reused}
         return cls(
             refreshed=[member for step in taken for member in step.refresh],
             restarted=[member for step in taken for member in _restarted(step)],
-            rested=[member for step in taken for member in _changed_at_rest(step)],
+            left_stopped=[member for step in taken for member in _left_stopped(step)],
             replaced=[member for member in leaving if member.id in followed],
             deleted=[member for member in leaving if member.id not in followed],
             started=[member for step in taken for member in step.start],
@@ -371,7 +371,7 @@ class _Effects:
 
     def lines(self, at_most: str) -> list[str]:
         """Describe the effects, one line each; `at_most` begins each line about what may turn out to be unnecessary."""
-        changed = (*self.refreshed, *self.restarted, *self.rested, *self.replaced)
+        changed = (*self.refreshed, *self.restarted, *self.left_stopped, *self.replaced)
         number = f"{counted(self.created, 'instance is', 'instances are')} created"
         if self.names:
             number += f": {names_in_words(self.names, self.created - len(self.names))}"
@@ -379,13 +379,13 @@ class _Effects:
             *_line("changed without a restart", self.refreshed),
             *_line("restarted", self.restarted, at_most),
             *_line("replaced", self.replaced, at_most),
-            *_line("changed, and left stopped", self.rested),
+            *_line("changed, and left stopped", self.left_stopped),
             *_line("started", self.started),
             *_line("deleted", self.deleted),
             *([number] if self.created else []),
             *_line("set back", [f"{one.name} ({', '.join(one.set_back)})" for one in changed if one.set_back]),
             *_say(  # only stopped ones can be changed
-                [one.name for one in (*self.restarted, *self.rested) if one.suspended],
+                [one.name for one in (*self.restarted, *self.left_stopped) if one.suspended],
                 "suspended member loses its memory",
                 "suspended members lose their memory",
                 at_most,
@@ -410,11 +410,11 @@ def without_followers(taken: list[Step], names: Sequence[str] | None) -> set[str
 
 
 def _restarted(step: Step) -> list[PlannedMember]:
-    return [member for member in step.restart if not member.rests]
+    return [member for member in step.restart if not member.stays_stopped]
 
 
-def _changed_at_rest(step: Step) -> list[PlannedMember]:
-    return [member for member in step.restart if member.rests]
+def _left_stopped(step: Step) -> list[PlannedMember]:
+    return [member for member in step.restart if member.stays_stopped]
 
 
 def _replaced(step: Step) -> list[PlannedMember]:
@@ -463,7 +463,7 @@ def describe_step(step: Step, unfollowed: Container[str]) -> str:
         _doing("replacing", replaced),
         _doing("deleting", surplus),
         _doing("restarting", _restarted(step)),
-        _doing("changing", [*step.refresh, *_changed_at_rest(step)]),
+        _doing("changing", [*step.refresh, *_left_stopped(step)]),
         _doing("starting", step.start),
         f"creating {counted(step.create, 'instance')}"
         if step.create > len(replaced) or (step.create and not replaced)

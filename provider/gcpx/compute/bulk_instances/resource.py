@@ -63,7 +63,7 @@ from gcpx.compute.bulk_instances.outputs import (
     unfinished_rollout,
     unread_fleet,
 )
-from gcpx.compute.bulk_instances.plan import Policy, RollingAction
+from gcpx.compute.bulk_instances.plan import PendingAction, Policy
 from gcpx.compute.bulk_instances.preview import (
     announce,
     announce_creation,
@@ -78,7 +78,7 @@ from gcpx.compute.bulk_instances.rules import (
     regional_template_is_in_the_region,
     zones_are_in_the_region,
 )
-from gcpx.compute.bulk_instances.update import FleetUpdate, Readiness
+from gcpx.compute.bulk_instances.update import FleetUpdate, ReadinessWatch
 from gcpx.compute.insertion import EarlierInsertions, taken_over, wait_for_insertions
 from gcpx.compute.listing import ImportableResources
 from gcpx.compute.operations import Outcome, Wait, created_instances
@@ -270,7 +270,7 @@ class BulkInstances(InProject, Growing, Announcing):
 
     def _create(self, context: Context, fleet: Fleet, inputs: BulkInstancesValues) -> State:
         size, names = FleetSize.of(inputs), list(inputs.get("perInstanceProperties") or {})
-        properties, action = merged_properties(context, fleet, inputs), RollingAction.of(inputs, {})
+        properties, action = merged_properties(context, fleet, inputs), PendingAction.of(inputs, {})
         first: BulkInstancesValues = {  # the outputs that its first update needs
             "generation": generation_of(properties),
             "lastMachineType": name_of(properties.get("machineType") or ""),
@@ -454,7 +454,7 @@ class BulkInstances(InProject, Growing, Announcing):
         report_shortfall(context, inputs, state, creation)
         if nested(nested(inputs, "updatePolicy"), "ready"):
             try:
-                started = Readiness(context, fleet, Policy.of(inputs)).wait(members)
+                started = ReadinessWatch(context, fleet, Policy.of(inputs)).wait(members)
             except ProviderError as error:
                 made = f"{counted(len(members), 'instance was', 'instances were')} created"
                 words = f"{made}, but {without_stop(safe_message(error))}; run `pulumi up` to wait for them again"

@@ -38,9 +38,9 @@ from gcpx.compute.bulk_instances.outputs import (
     CREATION_OUTPUTS,
     last_members,
     live_fleet,
-    places_left,
     rollout_outputs,
     unread_fleet,
+    zones_of_lost_names,
 )
 from gcpx.compute.bulk_instances.plan import PlannedMember, Policy, Step, deleted_by, is_done, next_step, steps
 from gcpx.compute.bulk_instances.preview import describe_step, names_to_come, new_of, surplus_of, without_followers
@@ -74,7 +74,7 @@ class NotReadyError(Interrupted):
 
 
 @attrs.define
-class Readiness:
+class ReadinessWatch:
     """Which members of a fleet are ready: they run and have set the policy's guest attribute, if there is one.
 
     A member that was ready once counts as ready as long as it runs, until it is forgotten. A member that was not asked
@@ -203,12 +203,12 @@ class MemberChanges:
         Members that rest are only changed. A suspended one is first stopped, because Google changes only stopped ones.
         Members that cannot be changed are started again, too.
         """
-        resting = [member for member in members if self.goal.spec.rests(Member.of_instance(member))]
+        resting = [member for member in members if self.goal.spec.stays_stopped(Member.of_instance(member))]
         mark = Target({}, labels={GENERATION_LABEL: changing(self.goal.spec.generation)})
-        begun = self.apply(LABELS, _without(members, resting), lambda _: mark)
-        running = [member for member in [*begun, *resting] if member.get("status") not in _STOPPED]
+        marked = self.apply(LABELS, _without(members, resting), lambda _: mark)
+        running = [member for member in [*marked, *resting] if member.get("status") not in _STOPPED]
         unstopped = _without(running, self._send([MemberRequest(member, "stop") for member in running], "stopped"))
-        stopped = changed = _without([*begun, *resting], unstopped)
+        stopped = changed = _without([*marked, *resting], unstopped)
         for setting, is_wanted in [*((item, False) for item in RELEASED), *((item, True) for item in ON_STOPPED)]:
             # What depends on other settings is removed before those.
             to_change = [
@@ -246,8 +246,8 @@ class MemberChanges:
             return MemberRequest(member, setting.method, target_of(member).body(setting, member))
 
         done = f"changed: {setting.name}"
-        behind = [member for member in members if target_of(member).differs(setting, member)]
-        failures = self.fleet.try_all(self.context, [request(member) for member in behind], done)
+        to_change = [member for member in members if target_of(member).differs(setting, member)]
+        failures = self.fleet.try_all(self.context, [request(member) for member in to_change], done)
         stale = [item.request.member for item in failures if isinstance(item.error, PreconditionFailed)]
         failed = self._record(item for item in failures if not isinstance(item.error, PreconditionFailed))
         if stale:
@@ -349,7 +349,7 @@ def _zones_by_name(
     context: Context, inputs: BulkInstancesValues, kept: list[Instance], deleted: list[Instance]
 ) -> dict[str, str | None]:
     """Return the names that new members take over, with their zones if they are still allowed."""
-    left, existing = places_left(fleet_values(context.prior), kept), {member["name"] for member in kept}
+    left, existing = zones_of_lost_names(fleet_values(context.prior), kept), {member["name"] for member in kept}
     found = {item["name"]: name_of(item["zone"]) for item in deleted if item["name"] not in existing} | left
     merged = [with_fallback(inputs, fallback) for fallback in inputs.get("fallbacks") or ()]
     policies = [Places.of(item) for item in (inputs, *merged)]
@@ -423,7 +423,7 @@ class Rollout:
     goal: Goal
     members: list[Instance]
     changes: MemberChanges
-    readiness: Readiness
+    readiness: ReadinessWatch
     progress: BatchProgress
     creation: Creation | None = None
     room: int | None = None
@@ -447,7 +447,7 @@ class Rollout:
         """Prepare a rollout that brings members to a goal."""
         progress = BatchProgress(context.progress)
         context = attrs.evolve(context, progress=progress)
-        readiness, changes = Readiness(context, fleet, goal.policy), MemberChanges(context, fleet, goal)
+        readiness, changes = ReadinessWatch(context, fleet, goal.policy), MemberChanges(context, fleet, goal)
         existed = members_before(context, members)
         return cls(context, fleet, goal, members, changes, readiness, progress, existed=existed)
 
@@ -593,8 +593,8 @@ class Rollout:
         def instances(members: list[PlannedMember]) -> list[Instance]:
             return [by_id[member.id] for member in members]
 
-        begun = [*step.restart, *step.start]
-        self.readiness.forget(instances(begun))
+        starting = [*step.restart, *step.start]
+        self.readiness.forget(instances(starting))
         self.settled |= {member.id for member in (*step.refresh, *step.restart)}
         if step.refresh:
             self.changes.refresh(instances(step.refresh))
@@ -612,10 +612,10 @@ class Rollout:
         to_create = max(0, step.create - len(left))
         if to_create:
             self._create(to_create, gone)
-        elif begun or left:  # a deletion whose result is not known may have deleted the member
+        elif starting or left:  # a deletion whose result is not known may have deleted the member
             self.members = self.fleet.members(self.context)
-        if to_create or begun:
-            untouched = by_id.keys() - {member.id for member in begun}
+        if to_create or starting:
+            untouched = by_id.keys() - {member.id for member in starting}
             self.members = self.readiness.wait(self.members, untouched)
             if self.goal.policy.stable_for:
                 self.members = self.readiness.observe(self.goal.policy.stable_for, untouched)
@@ -741,10 +741,10 @@ class FleetUpdate:
             report_shortfall(self.context, self.new, state, rollout.creation)
         if rollout.unstarted:
             self._report_unstarted(rollout, state)
-        behind = [member["name"] for member in rollout.members if not rollout.goal.is_current(member)]
-        if rollout.goal.policy.pause_after is not None and behind:
+        outdated = [member["name"] for member in rollout.members if not rollout.goal.is_current(member)]
+        if rollout.goal.policy.pause_after is not None and outdated:
             self.context.warn(
-                f"the rollout has paused: {new_of(len(rollout.members) - len(behind), len(rollout.members))}; raise or "
+                f"the rollout has paused: {new_of(len(rollout.members) - len(outdated), len(rollout.members))}; raise or "
                 "remove updatePolicy.pauseAfter to go on, or restore the previous properties and remove it to go back"
             )
         return state

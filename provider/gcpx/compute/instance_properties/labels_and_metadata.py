@@ -26,7 +26,7 @@ from gcpx.model.values import Path
 if TYPE_CHECKING:
     from gcpx.compute.value_types import InstancePropertiesValues, MetadataValues
 
-_MOST: Final = 64
+_MOST_LABELS: Final = 64
 _LONGEST: Final = 63
 _ASCII_KEY: Final = re.compile(r"[a-z][-_a-z0-9]{0,62}")
 _ASCII_VALUE: Final = re.compile(r"[-_a-z0-9]{0,63}")
@@ -45,8 +45,8 @@ _LETTERS_AND_DIGITS: Final = ("Ll", "Lo", "Lm", "M", "N")
 def labels_are_valid(values: dict[str, Any]) -> list[Failure]:
     labels = nested(values, "labels")
     failures: list[Failure] = []
-    if len(labels) > _MOST:
-        failures.append(Failure("labels", f"must be at most {_MOST} labels; there are {len(labels)}"))
+    if len(labels) > _MOST_LABELS:
+        failures.append(Failure("labels", f"must be at most {_MOST_LABELS} labels; there are {len(labels)}"))
     for key, value in labels.items():
         if not isinstance(value, str) or (_ASCII_KEY.fullmatch(key) and _ASCII_VALUE.fullmatch(value)):
             continue

@@ -80,7 +80,7 @@ def test_the_work_on_the_next_step_grows_as_the_fleet_does(pause, on_stopped):
     assert calls(400) < 5 * calls(100)
 
 
-def test_only_members_that_are_behind_are_touched():
+def test_only_outdated_members_are_touched():
     members = [*fleet(3), PlannedMember(name="web-9", need=Level.REPLACE)]
     assert summary(members, rolling(4)) == [(["web-9"], 1, 3)]
 
@@ -112,15 +112,15 @@ def test_scaling_down_deletes_the_highest_numbers_and_scaling_up_creates():
     assert summary(fleet(3), rolling(5)) == [([], 2, 3)]
 
 
-@pytest.mark.parametrize(("rests", "started"), [(False, 1), (True, 0)])
-def test_stopped_members_are_started_unless_they_are_kept(rests, started):
-    members = [*fleet(3), PlannedMember(name="web-4", available=False, stopped=True, rests=rests)]
+@pytest.mark.parametrize(("stays_stopped", "started"), [(False, 1), (True, 0)])
+def test_stopped_members_are_started_unless_they_are_kept(stays_stopped, started):
+    members = [*fleet(3), PlannedMember(name="web-4", available=False, stopped=True, stays_stopped=stays_stopped)]
     policy = rolling(4, on_stopped="KEEP")
     assert sum(len(step.start) for step, _ in steps(members, policy)) == started
 
 
 def test_members_that_are_kept_stopped_are_not_missed_by_a_rollout():
-    at_rest = PlannedMember(name="web-4", available=False, stopped=True, rests=True)
+    at_rest = PlannedMember(name="web-4", available=False, stopped=True, stays_stopped=True)
     members = [*fleet(3, Level.REPLACE), at_rest]
     assert [running for _, _, running in summary(members, rolling(4, on_stopped="KEEP"))] == [2, 2, 2]
 
@@ -145,14 +145,14 @@ def carried_out(members: list[PlannedMember], step: Step, born: int = 0) -> list
     """Do what a step says, as the executor does."""
     gone = {member.name for member in step.delete}
     changed = {m.name for m in (*step.restart, *step.refresh)}
-    begun = {m.name for m in (*step.restart, *step.start) if not m.rests}
+    starting = {m.name for m in (*step.restart, *step.start) if not m.stays_stopped}
     kept = [
         attrs.evolve(
             member,
             need=Level.NONE if member.name in changed else member.need,
-            available=member.available or member.name in begun,
-            unready=member.unready and member.name not in begun,
-            stopped=member.stopped and member.name not in begun,
+            available=member.available or member.name in starting,
+            unready=member.unready and member.name not in starting,
+            stopped=member.stopped and member.name not in starting,
         )
         for member in members
         if member.name not in gone
@@ -190,7 +190,7 @@ def test_no_step_takes_more_than_may_be_missing_whatever_happens_and_the_end_is_
             available=state == "available",
             unready=state == "unready",
             stopped=state in {"stopped", "interrupted"},
-            rests=state == "stopped" and on_stopped == "KEEP",
+            stays_stopped=state == "stopped" and on_stopped == "KEEP",
         )
         for number, (need, state) in enumerate(members, 1)
     ]
@@ -201,7 +201,7 @@ def test_no_step_takes_more_than_may_be_missing_whatever_happens_and_the_end_is_
     pending = list(events)
     for _ in range(200):
         step = next_step(now, policy)
-        least = wanted - sum(member.rests for member in now) - policy.unavailable
+        least = wanted - sum(member.stays_stopped for member in now) - policy.unavailable
         taken = [*step.delete, *step.restart]
         for trait in ("available", "running"):
             lost = sum(getattr(member, trait) for member in taken)
@@ -217,8 +217,8 @@ def test_no_step_takes_more_than_may_be_missing_whatever_happens_and_the_end_is_
     else:
         pytest.fail("the rollout never ends")
     assert len(now) == wanted
-    behind = sum(bool(member.need) for member in now)
-    assert behind == 0 if pause is None else behind <= max(0, wanted - pause)
+    outdated = sum(bool(member.need) for member in now)
+    assert outdated == 0 if pause is None else outdated <= max(0, wanted - pause)
 
 
 @given(
@@ -260,6 +260,8 @@ def happened(members: list[PlannedMember], event: str, index: int, *, keeps: boo
     if event == "delete":
         return members[:index] + members[index + 1 :]
     return [
-        attrs.evolve(member, available=False, unready=False, stopped=True, rests=keeps) if place == index else member
+        attrs.evolve(member, available=False, unready=False, stopped=True, stays_stopped=keeps)
+        if place == index
+        else member
         for place, member in enumerate(members)
     ]

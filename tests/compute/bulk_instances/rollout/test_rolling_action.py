@@ -116,10 +116,10 @@ def test_an_action_that_failed_goes_on_with_the_others(engine, cloud, action, me
     fail_after(cloud, method, 2)
     with failing() as failed:
         engine.update(created, asking(action=action))
-    behind = [item["id"] for item in instances(cloud, created) if "gcpx-action" not in item["labels"]]
-    assert 0 < len(behind) < 4
+    outdated = [item["id"] for item in instances(cloud, created) if "gcpx-action" not in item["labels"]]
+    assert 0 < len(outdated) < 4
     made = existing(cloud) - set(ids(created))
-    assert len(made) == (0 if action == "RESTART" else 4 - len(behind))
+    assert len(made) == (0 if action == "RESTART" else 4 - len(outdated))
 
     left = left_by(failed[0], created)
     with failing() as problem:
@@ -130,9 +130,9 @@ def test_an_action_that_failed_goes_on_with_the_others(engine, cloud, action, me
     cloud.emulator.requests.kept.clear()
     engine.log.messages.clear()
     engine.preview_update(refreshed, asking(action=action))
-    assert f"{len(behind)} member" in said(engine)
+    assert f"{len(outdated)} member" in said(engine)
     done = engine.update(refreshed, asking(action=action))
-    assert sorted(touched(cloud, method)) == sorted(behind)
+    assert sorted(touched(cloud, method)) == sorted(outdated)
     assert made <= set(ids(done))
     assert engine.refresh(done).outputs["__kept"]["lastRollingAction"] == done.outputs["__kept"]["lastRollingAction"]
 

@@ -155,7 +155,7 @@ def test_a_named_fleet_rolls_under_its_names(engine, cloud):
     assert [name for name in mutations(cloud) if name in {DELETE, BULK}] == [DELETE, BULK] * 3
 
 
-def test_only_members_that_are_behind_are_touched(engine, cloud):
+def test_only_outdated_members_are_touched(engine, cloud):
     created = engine.create(FLEET, "workers", rolling(4, {"pauseAfter": 1}))
     paused = engine.update(created, rolling(4, {"pauseAfter": 1}, **BIGGER_DISK))
     assert len(ids(paused).items() & ids(created).items()) == 3
@@ -620,8 +620,8 @@ def test_a_refresh_says_that_a_rollout_is_not_finished(engine, cloud):
 def test_a_member_without_its_generation_label_keeps_the_generation_that_the_state_knows(engine, cloud):
     created = engine.create(FLEET, "workers", rolling(4, {"pauseAfter": 1}))
     paused = engine.update(created, rolling(4, {"pauseAfter": 1}, **BIGGER_DISK))
-    behind = next(iter(ids(created).items() & ids(paused).items()))[0]
-    cloud.change(instance_path(behind), lambda body: body["labels"].pop("gcpx-generation"))
+    outdated = next(iter(ids(created).items() & ids(paused).items()))[0]
+    cloud.change(instance_path(outdated), lambda body: body["labels"].pop("gcpx-generation"))
 
     done = engine.update(engine.refresh(paused), rolling(4, **BIGGER_DISK))
     assert not ids(done).items() & ids(created).items()
@@ -642,11 +642,11 @@ def test_stopped_members_of_a_paused_rollout_are_replaced(engine, cloud):
     policy = {"pauseAfter": 1}
     created = engine.create(FLEET, "workers", rolling(3, policy, onStopped="REPLACE"))
     paused = engine.update(created, rolling(3, policy, onStopped="REPLACE", **BIGGER_DISK))
-    behind = next(iter(ids(created).items() & ids(paused).items()))[0]
-    stop(cloud, behind)
+    outdated = next(iter(ids(created).items() & ids(paused).items()))[0]
+    stop(cloud, outdated)
     healed = engine.update(engine.refresh(paused), rolling(3, policy, onStopped="REPLACE", **BIGGER_DISK))
 
-    assert behind not in ids(healed)
+    assert outdated not in ids(healed)
     assert len(ids(healed)) == 3
     assert len(ids(healed).items() & ids(created).items()) == 1, "the other one waits until the pause ends"
     assert not engine.drift(healed)
