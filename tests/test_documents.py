@@ -116,7 +116,8 @@ def test_the_readme_says_what_the_plugin_says_of_itself_and_who_maintains_it():
 
 def test_the_first_steps_set_a_project_and_online_checks_and_every_setting_of_a_command_exists():
     set_in = {
-        name: re.findall(r"pulumi config set (?:--\S+ )*gcpx:([a-z]\w*)", (ROOT / name).read_text()) for name in DOCUMENTS
+        name: re.findall(r"pulumi config set (?:--\S+ )*gcpx:([a-z]\w*)", (ROOT / name).read_text())
+        for name in DOCUMENTS
     }
 
     assert set_in["README.md"] == ["project", "validateOnline"]
