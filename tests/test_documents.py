@@ -12,7 +12,7 @@ import pytest
 from cli.documented import section
 from documentation import navigation
 from documentation.markdown import anchors, links
-from generate import document_tables, examples, registry_pages
+from generate import document_tables, examples, registry, registry_pages
 from workspace import ROOT
 
 from gcpx import __version__
@@ -103,6 +103,25 @@ def test_the_readme_leads_to_every_guide():
     guides -= {page for pages in navigation.BELOW.values() for page in pages}
 
     assert [name for name in sorted(guides) if f"]({name})" not in text] == []
+
+
+def test_the_readme_says_what_the_plugin_says_of_itself_and_who_maintains_it():
+    text = _plain((ROOT / "README.md").read_text())
+    things, _, place = registry.PACKAGE["description"].removesuffix(".").rpartition(" in ")
+    name = registry.PACKAGE["displayName"]
+
+    assert f"gcpx ({name}) is a Pulumi provider for a few things in {place}: {things[0].lower()}{things[1:]}." in text
+    assert "its contributors maintain it" in text
+
+
+def test_the_first_steps_set_a_project_and_online_checks_and_every_setting_of_a_command_exists():
+    set_in = {
+        name: re.findall(r"pulumi config set (?:--\S+ )*gcpx:([a-z]\w*)", (ROOT / name).read_text())
+        for name in DOCUMENTS
+    }
+
+    assert set_in["README.md"] == ["project", "validateOnline"]
+    assert {setting for settings in set_in.values() for setting in settings} <= KIND.inputs.keys()
 
 
 @pytest.mark.parametrize("name", sorted(OF_THE_REGISTRY))

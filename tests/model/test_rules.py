@@ -221,8 +221,8 @@ CASES = {
     "BulkInstances: fallback_labels_can_be_set": ({"sourceInstanceTemplate": "global/instanceTemplates/t", "fleetId": "namePattern/web-###", "instanceProperties": {"labels": {"a": None}}, "fallbacks": [{"zones": ["us-east1-c"]}]}, {"sourceInstanceTemplate": "global/instanceTemplates/t", "fleetId": "namePattern/web-###", "instanceProperties": {"labels": None}, "fallbacks": [{"zones": ["us-east1-c"]}]}, "instanceProperties.labels"),
     "BulkInstances: placement_has_room_for_all": ({"placement": {"policies": ["a", "b"], "membersPerPolicy": 2}}, {"placement": {"policies": ["a"], "membersPerPolicy": 2}}, "placement.policies"),
     "BulkInstances: zones_have_room_for_all": (
-        {"locationPolicy": {"targetShape": "ANY", "locations": {"zones/us-east1-b": {"constraints": {"maxCount": 1}}, "zones/us-east1-c": {"constraints": {"maxCount": 2}}}}},
-        {"locationPolicy": {"targetShape": "ANY", "locations": {"zones/us-east1-b": {"constraints": {"maxCount": 1}}, "zones/us-east1-c": {"constraints": {"maxCount": 1}}}}},
+        {"locationPolicy": {"targetShape": "ANY", "zones": [{"zone": "zones/us-east1-b"}, {"zone": "zones/us-east1-c"}], "locations": {"zones/us-east1-b": {"constraints": {"maxCount": 1}}, "zones/us-east1-c": {"constraints": {"maxCount": 2}}}}},
+        {"locationPolicy": {"targetShape": "ANY", "zones": [{"zone": "zones/us-east1-b"}, {"zone": "zones/us-east1-c"}], "locations": {"zones/us-east1-b": {"constraints": {"maxCount": 1}}, "zones/us-east1-c": {"constraints": {"maxCount": 1}}}}},
         "locationPolicy.locations",
     ),
     "BulkInstances: placement_groups_stay_in_one_zone": ({"placement": {"policies": ["a"]}, "fallbacks": [{"machineType": "n2-standard-2"}]}, {"placement": {"policies": ["a"]}, "locationPolicy": {"targetShape": "BALANCED"}}, "locationPolicy.targetShape"),
@@ -476,3 +476,20 @@ def test_what_google_always_refuses_is_refused_before(emulated_engine, token, ch
     _merge(inputs, changed)
 
     assert list(emulated_engine.failures(token, inputs)) == [path]
+
+
+def test_a_zone_that_is_allowed_excludes_no_other(emulated_engine):
+    """As gcloud's help says: zones without a preference are allowed."""
+    only = {"preference": "ALLOW", "constraints": {"maxCount": 1}}
+    inputs = copy.deepcopy(BASE[FLEET])
+    places = {"targetShape": "ANY", "locations": {"zones/us-east1-b": only}}
+    _merge(
+        inputs,
+        {
+            "count": 5,
+            "locationPolicy": places,
+            "instanceProperties": {"disks": [BOOT, {"source": "zones/us-east1-c/disks/d"}]},
+        },
+    )
+
+    assert list(emulated_engine.failures(FLEET, inputs)) == []

@@ -183,6 +183,18 @@ def test_members_go_to_the_other_zones_if_google_refuses_the_one_with_the_fewest
     ]
 
 
+def test_new_members_of_a_balanced_fleet_are_asked_for_in_these_zones_only(stack, cloud):
+    """Google may use zones that `locations` does not name, so `zones` names them, too."""
+    for count in (4, 6):
+        stack.run("up", fleet(count, locationPolicy=BALANCED))
+    places = cloud.requests(BULK)[-1]["body"]["locationPolicy"]
+
+    assert stack.failed is None
+    assert sorted(_zones(cloud).values()) == [2, 2, 2]
+    assert [item["zone"] for item in places["zones"]] == list(places["locations"])
+    assert len(places["zones"]) == 2
+
+
 def test_a_stock_out_does_not_advise_zones_that_are_allowed(stack, cloud):
     stack.run("up", fleet(2, minCount=1))
     (zone,) = _zones(cloud)

@@ -556,7 +556,8 @@ class Places:
 )
 def zones_have_room_for_all(values: BulkInstancesValues) -> list[Failure]:
     places, count = Places.of(values), FleetSize.of(values).wanted
-    usable = {zone for zone in places.listed if places.allows(zone)}
+    named = {name_of(text(item, "zone")) for _, item in elements(nested(values, "locationPolicy"), "zones")}
+    usable = set(filter(places.allows, named - {""}))  # `locations` may allow zones that it does not name
     fallbacks: Any = values.get("fallbacks") or ()
     are_elsewhere = has_unknown(fallbacks) or any(item.get("zones") for item in fallbacks)
     if not usable or not usable <= places.most.keys() or are_elsewhere:
@@ -579,7 +580,8 @@ def in_zones(inputs: BulkInstancesValues, count: int, numbers: Mapping[str, int]
     locations: Any = {
         f"zones/{zone}": {"preference": "ALLOW", "constraints": {"maxCount": numbers[zone]}} for zone in zones
     }
-    return {**inputs, "locationPolicy": {"locations": locations, "targetShape": "ANY"}}
+    only: Any = [{"zone": name} for name in locations]  # `locations` alone allows the zones that it does not name
+    return {**inputs, "locationPolicy": {"zones": only, "locations": locations, "targetShape": "ANY"}}
 
 
 def beside(inputs: BulkInstancesValues, existing: Counter[str]) -> BulkInstancesValues:

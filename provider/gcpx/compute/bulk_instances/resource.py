@@ -6,7 +6,7 @@ Source: Compute Engine REST reference, `regionInstances.bulkInsert`, and the met
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -102,7 +102,7 @@ if TYPE_CHECKING:
 
 
 _BEING_MADE: Final = frozenset({"PROVISIONING", "STAGING"})
-"""The statuses of a member that a refresh may have found while its creation went on."""
+"""The statuses of a member while its creation may be going on."""
 
 
 _ID: Final = re.compile(
@@ -301,14 +301,23 @@ class BulkInstances(InProject, Growing, Announcing):
         fleet, wait = self._parse(resource_id), Wait("bulk insert", TIMEOUT, describe_progress)
         wait_for_insertions(context, fleet.operations, f"regions/{fleet.region}", wait, is_shown)
 
+    def _made(self, context: Context, fleet: Fleet, find: Callable[[Context], list[Instance]]) -> list[Instance]:
+        """List instances; if some are still being made, wait for their creations, which may delete them again."""
+        members = find(context)
+        if not any(member.get("status") in _BEING_MADE for member in members):
+            return members
+        self.settle(context, fleet.resource_id)
+        return find(context)
+
     def read(self, context: Context, resource_id: str, inputs: dict[str, Any] | None) -> State | None:
         """Read the fleet from its members; None if an import, or a creation that was never read, has none.
 
         An import takes in everything that matches the ID, and describes it as inputs, too.
         """
         fleet = self._parse(resource_id)
+        find = fleet.matching if inputs is None else fleet.members
         with naming_unmanaged(context, fleet):
-            members = fleet.matching(context) if inputs is None else fleet.members(context)
+            members = self._made(context, fleet, find)
         values, prior = fleet_values(inputs or {}), fleet_values(context.prior)
         if not members and "memberCount" not in prior and not is_parked(values):
             return None
@@ -363,7 +372,8 @@ class BulkInstances(InProject, Growing, Announcing):
         fleet, before, values = self._parse(resource_id), fleet_values(old), fleet_values(new)
         context, last = after_last_update(context, before, values)
         with naming_unmanaged(context, fleet):
-            state = FleetUpdate(context, fleet, last, values, before).run()
+            members = self._made(context, fleet, fleet.members)
+            state = FleetUpdate(context, fleet, last, values, before).run(members)
         if new_members := describe_new(fleet_values(context.prior), fleet_values(state.properties)):
             context.inform(new_members)
         return state
