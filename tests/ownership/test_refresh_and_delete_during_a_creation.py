@@ -1,4 +1,4 @@
-"""What a cancelled run is still creating: a destroy deletes it, and a refresh keeps it.
+"""What an interrupted run is still creating: a destroy deletes it, a refresh keeps it, and an `up` waits for it.
 
 Holds reliability.md: "The next refresh or destroy waits"; "Without permission to list operations"; "The destroy of a
 fleet".
@@ -37,6 +37,24 @@ def _cancelled(cloud, name):
     stack.cancel(_program(name))
     assert "cancelled while Google was still working on it" in stack.failed.message
     _let_time_pass(cloud)
+    return stack
+
+
+def _killed(cloud):
+    """Kill a growth while Google works on it."""
+    stack = Stack(cloud, FLEET)
+    stack.up(SMALL)
+    cloud.hold_operations()
+
+    def kill(_, request):
+        if request.endswith("/wait"):
+            stack.kill()
+
+    with cloud.interceptor.observed(kill):
+        stack.up(LARGE)
+    assert len(stack.state.outputs["members"]) == 1, "the state knows nothing of the growth"
+    _let_time_pass(cloud)
+    stack.end_plugin()
     return stack
 
 
@@ -96,18 +114,7 @@ def test_a_destroy_deletes_what_is_still_being_created(cloud, stack, before):
 
 @pytest.mark.parametrize("refreshes", [False, True], ids=["destroy", "refresh and destroy"])
 def test_a_destroy_deletes_what_a_growth_that_was_killed_is_still_creating(cloud, before, refreshes):
-    stack = Stack(cloud, FLEET)
-    stack.up(SMALL)
-    cloud.hold_operations()
-
-    def kill(_, request):
-        if request.endswith("/wait"):
-            stack.kill()
-
-    with cloud.interceptor.observed(kill):
-        stack.up(LARGE)
-    assert len(stack.state.outputs["members"]) == 1, "the state knows nothing of the growth"
-    _let_time_pass(cloud)
+    stack = _killed(cloud)
     if refreshes:
         stack.refresh()
     stack.run("destroy", {})
@@ -115,6 +122,43 @@ def test_a_destroy_deletes_what_a_growth_that_was_killed_is_still_creating(cloud
     assert (stack.failed, stack.warnings) == (None, [])
     stack.end_plugin()
     _assert_only(cloud, before)
+
+
+@pytest.mark.parametrize("hidden", [0, 1], ids=["all listed", "one not listed yet"])
+@pytest.mark.parametrize("refreshes", [False, True], ids=["up", "refresh and up"])
+@pytest.mark.parametrize("interrupted", [_killed, _cancelled])
+def test_an_up_waits_for_what_an_interrupted_growth_is_still_creating(cloud, interrupted, refreshes, hidden):
+    stack = interrupted(cloud) if interrupted is _killed else interrupted(cloud, GROWTH)
+    assert _with_last_hidden(cloud, stack, hidden, refreshes=refreshes) == []
+    stack.end_plugin()
+
+    assert stack.failed is None
+    assert [member["status"] for member in stack.state.outputs["members"]] == ["RUNNING"] * 3
+
+
+def _with_last_hidden(cloud, stack, count, *, refreshes):
+    """Run `up`, perhaps after a refresh; until the first wait, lists lack the last instances. Return new creations."""
+    hidden = {f"web-00{3 - number}" for number in range(count)}
+
+    def rewrite(request, body):
+        lists = request.startswith("GET") and "/zones/" in request and request.endswith("/instances")
+        found = json.loads(body) if hidden and (lists or "aggregated" in request) else {}
+        for scope in [found, *(found["items"].values() if isinstance(found.get("items"), dict) else ())]:
+            for field in ("items", "instances"):
+                if isinstance(scope.get(field), list):
+                    scope[field] = [item for item in scope[field] if item["name"] not in hidden]
+        return json.dumps(found).encode() if found else body
+
+    def show(_, request):
+        if request.endswith("/wait"):
+            hidden.clear()
+
+    cloud.interceptor.rewrite = rewrite
+    with cloud.interceptor.observed(show) as requests:
+        if refreshes:
+            stack.refresh()
+        stack.up(LARGE)
+    return [request for request in requests if request.endswith("bulkInsert")]
 
 
 def test_a_refresh_keeps_what_is_still_being_created(cloud, stack, before, name):

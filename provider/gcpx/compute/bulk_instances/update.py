@@ -719,14 +719,13 @@ class FleetUpdate:
     new: BulkInstancesValues
     stated: BulkInstancesValues
 
-    def run(self) -> State:
-        """Carry the update out, and describe the fleet.
+    def run(self, before: list[Instance]) -> State:
+        """Carry the update out, and describe the fleet; `before` are its members as they were just listed.
 
         Raises:
             PartialError: it failed after something was changed, or the fleet is smaller than its minimum.
             ProviderError: it failed before anything was changed, or what was changed has been rolled back.
         """
-        before = self.fleet.members(self.context)
         goal = Goal.of(self.context, self.fleet, self.old, self.new, self.stated)
         rollout = self._rollout(goal, before)
         rollout.goes_on = not self._may_roll_back(rollout)
