@@ -6,7 +6,7 @@ Source: Compute Engine REST reference, `regionInstances.bulkInsert`, and the met
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -103,6 +103,12 @@ if TYPE_CHECKING:
 
 _BEING_MADE: Final = frozenset({"PROVISIONING", "STAGING"})
 """The statuses of a member while its creation may be going on."""
+
+
+def _known_members(context: Context) -> set[str | None]:
+    """Return the IDs of the members in the state, without the ones that may still have been under creation."""
+    members = fleet_values(context.prior).get("members") or ()
+    return {item.get("id") for item in members if item.get("status") not in _BEING_MADE}
 
 
 _ID: Final = re.compile(
@@ -289,8 +295,7 @@ class BulkInstances(InProject, Growing, Announcing):
 
     def settle(self, context: Context, resource_id: str) -> None:
         """Wait for instances that interrupted creations and updates are still creating."""
-        members = fleet_values(context.prior).get("members") or ()
-        known = {item.get("id") for item in members if item.get("status") not in _BEING_MADE}
+        known = _known_members(context)
 
         def is_shown(outcome: Outcome) -> bool:
             fleet = self._parse(resource_id)
@@ -301,23 +306,17 @@ class BulkInstances(InProject, Growing, Announcing):
         fleet, wait = self._parse(resource_id), Wait("bulk insert", TIMEOUT, describe_progress)
         wait_for_insertions(context, fleet.operations, f"regions/{fleet.region}", wait, is_shown)
 
-    def _made(self, context: Context, fleet: Fleet, find: Callable[[Context], list[Instance]]) -> list[Instance]:
-        """List instances; if some are still being made, wait for their creations, which may delete them again."""
-        members = find(context)
-        if not any(member.get("status") in _BEING_MADE for member in members):
-            return members
-        self.settle(context, fleet.resource_id)
-        return find(context)
-
     def read(self, context: Context, resource_id: str, inputs: dict[str, Any] | None) -> State | None:
         """Read the fleet from its members; None if an import, or a creation that was never read, has none.
 
         An import takes in everything that matches the ID, and describes it as inputs, too.
         """
         fleet = self._parse(resource_id)
-        find = fleet.matching if inputs is None else fleet.members
         with naming_unmanaged(context, fleet):
-            members = self._made(context, fleet, find)
+            if inputs is None:
+                members = fleet.matching(context)
+            else:  # an unread fleet is settled before it is read
+                members = self._settled_members(context, fleet, is_interrupted=False)
         values, prior = fleet_values(inputs or {}), fleet_values(context.prior)
         if not members and "memberCount" not in prior and not is_parked(values):
             return None
@@ -340,6 +339,18 @@ class BulkInstances(InProject, Growing, Announcing):
         if unfinished:
             raise PartialError(state, unfinished)
         return state
+
+    def _settled_members(self, context: Context, fleet: Fleet, *, is_interrupted: bool) -> list[Instance]:
+        """List the members, after an interruption only when earlier runs create no more of them.
+
+        A killed run could not report that it was interrupted, but members that are new show it.
+        """
+        members, known = fleet.members(context), _known_members(context)
+        is_killed = not context.prior.get(UNREAD) and any(str(member["id"]) not in known for member in members)
+        if not (is_interrupted or is_killed):
+            return members
+        self.settle(context, fleet.resource_id)
+        return fleet.members(context)
 
     def _imported(self, context: Context, fleet: Fleet, members: list[Instance]) -> State:
         """Describe an import, and say what it cannot describe by one set of properties."""
@@ -372,7 +383,7 @@ class BulkInstances(InProject, Growing, Announcing):
         fleet, before, values = self._parse(resource_id), fleet_values(old), fleet_values(new)
         context, last = after_last_update(context, before, values)
         with naming_unmanaged(context, fleet):
-            members = self._made(context, fleet, fleet.members)
+            members = self._settled_members(context, fleet, is_interrupted=bool(context.prior.get(UNREAD)))
             state = FleetUpdate(context, fleet, last, values, before).run(members)
         if new_members := describe_new(fleet_values(context.prior), fleet_values(state.properties)):
             context.inform(new_members)
