@@ -36,7 +36,7 @@ CASES = [
     (TEMPLATE, {**template(), "sourceInstanceParams": {"diskConfigs": [{}]}}, "sourceInstanceParams", "requires sourceInstance"),
     (TEMPLATE, {**template(), "name": "Web"}, "name", "must be 1 to 63 lower-case letters"),
     (TEMPLATE, {**template(), "nmae": "web"}, "nmae", "did you mean name?"),
-    (TEMPLATE, {**template(), "machineType": "e2-small"}, "machineType", "it is a property of properties"),
+    (TEMPLATE, {**template(), "machineType": "e2-small"}, "machineType", "does not belong here, but in properties"),
     (TEMPLATE, {**template(), "selfLink": "x"}, "selfLink", "Google Cloud sets it"),
     (TEMPLATE, template(machineType=5), "properties.machineType", "must be a string in quotes, not the number 5"),
     (TEMPLATE, template(description=True), "properties.description", "must be a string in quotes, not a boolean"),

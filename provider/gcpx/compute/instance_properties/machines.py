@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from gcpx.compute.reference import SPOT_VMS, rest
 from gcpx.model.fields import Failure, Record, exclusive, field, nested, number, record, requirement, rule, text
@@ -160,6 +160,11 @@ class AdvancedMachineFeatures(Record):
 @record
 class AcceleratorConfig(Record):
     """GPUs or other accelerators of one type."""
+
+    HINTS: ClassVar = {
+        "count": "must be written `acceleratorCount` here",
+        "type": "must be written `acceleratorType` here",
+    }
 
     accelerator_count: int = field("The number of accelerators per instance, such as `1`; at least 0.", minimum=0)
     accelerator_type: str = field(
@@ -407,6 +412,10 @@ def reservation_key_selects_by_name(values: ReservationAffinityValues) -> bool:
 class ReservationAffinity(Record):
     """The reservations that instances consume."""
 
+    HINTS: ClassVar = {
+        "specificReservation": "must be written `key: KEY, values: [VALUE]` here",
+        "type": "must be written `consumeReservationType` here",
+    }
     RULES = (specific_reservations_require_key_and_values, reservation_key_selects_by_name)
 
     consume_reservation_type: str = field(
