@@ -7,9 +7,11 @@ from engines import driver
 from engines.driver import UNKNOWN, secret
 from values.programs import (
     ATTACHMENT,
+    BLOB,
     FLEET,
     KEY,
     NOTIFICATION,
+    OTHER_BLOB,
     TEMPLATE,
     attachment,
     fleet,
@@ -52,6 +54,8 @@ CASES = [
     (NOTIFICATION, notification(eventTypes=["OBJECT_FINALISE"]), "eventTypes[0]", "did you mean OBJECT_FINALIZE?"),
     (KEY, key(key="-----BEGIN OPENSSH PRIVATE KEY-----"), "key", "must be the public key"),
     (KEY, key(key="ssh-ed25519 !!!"), "key", "must have valid base64"),
+    (KEY, key(key=f"ssh-ed25519 {BLOB} laptop\nssh-ed25519 {OTHER_BLOB} phone\n"), "key", "must be one key on one line"),
+    (KEY, key(user="serviceAccount:robot@my-project.iam.gserviceaccount.com"), "user", "without a prefix"),
 ]  # fmt: skip
 """What Check itself refuses, besides the rules of single properties, which `test_rules.py` tries one by one."""
 
