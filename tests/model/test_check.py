@@ -55,7 +55,7 @@ CASES = [
     (KEY, key(key="-----BEGIN OPENSSH PRIVATE KEY-----"), "key", "must be the public key"),
     (KEY, key(key="ssh-ed25519 !!!"), "key", "must have valid base64"),
     (KEY, key(key=f"ssh-ed25519 {BLOB} laptop\nssh-ed25519 {OTHER_BLOB} phone\n"), "key", "must be one key on one line"),
-    (KEY, key(user="serviceAccount:robot@my-project.iam.gserviceaccount.com"), "user", "without a prefix"),
+    (KEY, key(user="serviceAccount:robot@my-project.iam.gserviceaccount.com"), "user", "without the prefix of an IAM member"),
 ]  # fmt: skip
 """What Check itself refuses, besides the rules of single properties, which `test_rules.py` tries one by one."""
 

@@ -73,7 +73,7 @@ def without_comment(key: Any) -> Any:
 
 _USER = Form(
     rf"(?:users/)?(?![A-Za-z]+:){SEGMENT}",
-    "an e-mail address or account ID, also as users/USER, without a prefix such as user: or serviceAccount:",
+    "an e-mail address or account ID, also as users/USER, without the prefix of an IAM member",
 )
 _EARLIEST_EXPIRATION: Final = 10**15
 """September 2001 in microseconds, long before OS Login; smaller numbers are seconds or milliseconds."""

@@ -195,6 +195,16 @@ def local_ssd_recovery_timeout_is_whole_hours(values: SchedulingValues) -> list[
     return failures
 
 
+@requirement(
+    "provisioningModel",
+    "must be SPOT, or left out, with preemptible: true",
+    "Google's error in public reports, from 2022 to 2024",
+    about="provisioningModel",
+)
+def preemptible_instances_are_of_the_spot_model(values: SchedulingValues) -> bool:
+    return values.get("preemptible") is not True or values.get("provisioningModel", "SPOT") == "SPOT"
+
+
 @rule("", "Spot and preemptible instances must have onHostMaintenance: TERMINATE and automaticRestart: false", SPOT_VMS)
 def spot_instances_do_not_migrate_or_restart(values: SchedulingValues) -> list[Failure]:
     if values.get("provisioningModel") != "SPOT" and values.get("preemptible") is not True:
@@ -279,6 +289,7 @@ class Scheduling(Record):
     RULES = (
         exclusive("maxRunDuration", "terminationTime", source=rest("instances", "scheduling.maxRunDuration")),
         local_ssd_recovery_timeout_is_whole_hours,
+        preemptible_instances_are_of_the_spot_model,
         spot_instances_do_not_migrate_or_restart,
         termination_action_requires_spot_or_a_run_limit,
     )
