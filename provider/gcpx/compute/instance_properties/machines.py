@@ -198,7 +198,7 @@ def local_ssd_recovery_timeout_is_whole_hours(values: SchedulingValues) -> list[
 @requirement(
     "provisioningModel",
     "must be SPOT, or left out, with preemptible: true",
-    "Google's error in public reports, from 2022 to 2024",
+    "[Google's error in a public report](https://github.com/skypilot-org/skypilot/issues/3235)",
     about="provisioningModel",
 )
 def preemptible_instances_are_of_the_spot_model(values: SchedulingValues) -> bool:
