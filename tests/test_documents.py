@@ -13,6 +13,7 @@ from cli.documented import section
 from documentation import navigation
 from documentation.markdown import anchors, links
 from generate import document_tables, examples, registry, registry_pages
+from values.programs import FLEET, KEY, TEMPLATE
 from workspace import ROOT
 
 from gcpx import __version__
@@ -294,6 +295,46 @@ def test_every_property_that_corresponds_to_one_of_pulumi_gcp_exists(heading, to
 
     assert paths
     assert [path for path in paths if not _is_property(schema, token, path)] == []
+
+
+_NAMES = re.compile(r"\w+")
+RENAMED = {
+    "Templates": (TEMPLATE, ""),
+    "Properties of instances": (TEMPLATE, "properties."),
+    "Disks": (TEMPLATE, "properties."),
+    "Network interfaces": (TEMPLATE, "properties."),
+    "Scheduling": (TEMPLATE, "properties."),
+    "SSH keys of OS Login": (KEY, ""),
+    "From a managed instance group to a fleet": (FLEET, ""),
+    "From single instances to a fleet": (FLEET, ""),
+}
+"""The sections of docs/from-pulumi-gcp.md with other names, and where a user would write the names of pulumi-gcp."""
+
+
+@pytest.mark.parametrize(("heading", "token", "below"), [(heading, *where) for heading, where in RENAMED.items()])
+def test_a_preview_names_the_property_that_corresponds_to_one_of_pulumi_gcp(engine, heading, token, below):
+    rows = section("docs/from-pulumi-gcp.md", heading).partition("\n#")[0].partition("| --- |")[2].splitlines()[1:]
+    columns = [
+        [re.findall(r"`([^`]+)`", cell) for cell in row.split("|")[1:3]]
+        for row in rows
+        if row.startswith("|") and "(output" not in row
+    ]
+    pairs = [(old, new[min(number, len(new) - 1)]) for olds, new in columns if new for number, old in enumerate(olds)]
+    schema = json.loads((ROOT / "schema.json").read_text())
+    unknown = {old: new for old, new in pairs if not _is_property(schema, token, below + old)}
+    said = {old: " ".join(engine.failures(token, _written(below + old)).values()) for old in unknown}
+
+    assert said
+    named = {old: set(_NAMES.findall(new)) - set(_NAMES.findall(old)) for old, new in unknown.items()}
+    assert {old: text for old, text in said.items() if not any(name in text for name in named[old] or {""})} == {}
+
+
+def _written(path):
+    """Return inputs in which something is written at a path such as `disks[].boot`."""
+    value = "x"
+    for name in reversed(path.split(".")):
+        value = {name.removesuffix("[]"): [value] if name.endswith("[]") else value}
+    return value
 
 
 def _is_property(schema, token, path):

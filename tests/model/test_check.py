@@ -7,9 +7,11 @@ from engines import driver
 from engines.driver import UNKNOWN, secret
 from values.programs import (
     ATTACHMENT,
+    BLOB,
     FLEET,
     KEY,
     NOTIFICATION,
+    OTHER_BLOB,
     TEMPLATE,
     attachment,
     fleet,
@@ -36,7 +38,7 @@ CASES = [
     (TEMPLATE, {**template(), "sourceInstanceParams": {"diskConfigs": [{}]}}, "sourceInstanceParams", "requires sourceInstance"),
     (TEMPLATE, {**template(), "name": "Web"}, "name", "must be 1 to 63 lower-case letters"),
     (TEMPLATE, {**template(), "nmae": "web"}, "nmae", "did you mean name?"),
-    (TEMPLATE, {**template(), "machineType": "e2-small"}, "machineType", "it is a property of properties"),
+    (TEMPLATE, {**template(), "machineType": "e2-small"}, "machineType", "does not belong here, but in properties"),
     (TEMPLATE, {**template(), "selfLink": "x"}, "selfLink", "Google Cloud sets it"),
     (TEMPLATE, template(machineType=5), "properties.machineType", "must be a string in quotes, not the number 5"),
     (TEMPLATE, template(description=True), "properties.description", "must be a string in quotes, not a boolean"),
@@ -52,6 +54,8 @@ CASES = [
     (NOTIFICATION, notification(eventTypes=["OBJECT_FINALISE"]), "eventTypes[0]", "did you mean OBJECT_FINALIZE?"),
     (KEY, key(key="-----BEGIN OPENSSH PRIVATE KEY-----"), "key", "must be the public key"),
     (KEY, key(key="ssh-ed25519 !!!"), "key", "must have valid base64"),
+    (KEY, key(key=f"ssh-ed25519 {BLOB} laptop\nssh-ed25519 {OTHER_BLOB} phone\n"), "key", "must be one key on one line"),
+    (KEY, key(user="serviceAccount:robot@my-project.iam.gserviceaccount.com"), "user", "without the prefix of an IAM member"),
 ]  # fmt: skip
 """What Check itself refuses, besides the rules of single properties, which `test_rules.py` tries one by one."""
 

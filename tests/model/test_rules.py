@@ -156,6 +156,7 @@ CASES = {
     "Scheduling.terminationTime form": ({"terminationTime": "2027-01-31T00:00:00Z"}, {"terminationTime": "tomorrow"}),
     "Scheduling: only one of maxRunDuration, terminationTime": ({"maxRunDuration": {"seconds": 60}}, {"maxRunDuration": {"seconds": 60}, "terminationTime": "2027-01-31T00:00:00Z"}, "terminationTime"),
     "Scheduling: local_ssd_recovery_timeout_is_whole_hours": ({"localSsdRecoveryTimeout": {"seconds": 604_800}}, {"localSsdRecoveryTimeout": {"seconds": 608_400}}, "localSsdRecoveryTimeout.seconds"),
+    "Scheduling: preemptible_instances_are_of_the_spot_model": ({"preemptible": True, "provisioningModel": "SPOT"}, {"preemptible": True, "provisioningModel": "STANDARD"}, "provisioningModel"),
     "Scheduling: spot_instances_do_not_migrate_or_restart": ({"provisioningModel": "SPOT", "onHostMaintenance": "TERMINATE"}, {"provisioningModel": "SPOT", "onHostMaintenance": "MIGRATE"}, "onHostMaintenance"),
     "Scheduling: termination_action_requires_spot_or_a_run_limit": ({"instanceTerminationAction": "STOP", "provisioningModel": "SPOT"}, {"instanceTerminationAction": "STOP"}, "instanceTerminationAction"),
     "Duration.seconds least": ({"seconds": 0}, {"seconds": -1}),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import attrs
 
@@ -196,6 +196,12 @@ class InstanceTemplateModel(Record):
     causes the replacement.
     """
 
+    HINTS: ClassVar = {
+        "instanceDescription": "must be written `properties: {description: DESCRIPTION}` here",
+        "metadataStartupScript": "must be written `properties: {metadata: {items: [{key: startup-script, value: SCRIPT}]}}` here",
+        "namePrefix": "must be left out: without `name`, the template's name begins with the name of the resource",
+        "serviceAccount": "must be written `properties: {serviceAccounts: [{email: EMAIL, scopes: [SCOPE]}]}` here",
+    }
     RULES = (
         exclusive("properties", "sourceInstance"),
         one_required("properties", "sourceInstance"),

@@ -173,7 +173,7 @@ def unknown_property(root: ObjectType, kind: ObjectType, path: Path) -> str:
     if "*" in kind.hints:
         return kind.hints["*"]
     if anywhere:
-        return f"does not belong here; it is a property of {' and of '.join(below or anywhere)}"
+        return f"does not belong here, but in {' or in '.join(below or anywhere)}"
     return f"is not a property here; the allowed properties are {', '.join(sorted(kind.inputs))}"
 
 
@@ -247,7 +247,7 @@ class _Checker:
             elif item is not None:
                 traits = prop.traits
                 if traits.output:
-                    self._fail("must be left out: Google Cloud sets it")
+                    self._fail(kind.hints.get(key, "must be left out: Google Cloud sets it"))
                 else:
                     if traits.deprecated:
                         self._warn(f"is deprecated: {traits.deprecated}")

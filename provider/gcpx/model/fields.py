@@ -311,8 +311,8 @@ class ObjectType:
         implied: returns the values that the server derives from others or from other resources, as nested maps of
             properties. An import omits them, and a change of them is no drift.
         module: the Python module of the declaration.
-        hints: what to write instead of an unknown property, by its name, by `*` for any other, and by an empty name for
-            a value that is not an object.
+        hints: what to write instead of an unknown property or an output, by its name, by `*` for any other unknown one,
+            and by an empty name for a value that is not an object.
     """
 
     name: str

@@ -40,6 +40,8 @@ def parse_public_key(key: str) -> bytes:
     """Return the decoded data of a public key; raise ValueError with the requirement if it is malformed."""
     if "PRIVATE KEY" in key or key.startswith("PuTTY-User-Key-File"):
         raise ValueError("must be the public key, the content of the .pub file; this is the private one")
+    if len(key.strip().splitlines()) > 1:
+        raise ValueError("must be one key on one line: write a resource for each key")
     parts = key.split()
     if len(parts) < 2:  # noqa: PLR2004 - type and data
         raise ValueError("must be an SSH public key, written `TYPE BASE64 [COMMENT]`")
@@ -69,7 +71,10 @@ def without_comment(key: Any) -> Any:
         return key
 
 
-_USER = Form(rf"(?:users/)?{SEGMENT}", "an e-mail address or account ID, also as users/USER")
+_USER = Form(
+    rf"(?:users/)?(?![A-Za-z]+:){SEGMENT}",
+    "an e-mail address or account ID, also as users/USER, without the prefix of an IAM member",
+)
 _EARLIEST_EXPIRATION: Final = 10**15
 """September 2001 in microseconds, long before OS Login; smaller numbers are seconds or milliseconds."""
 _LATEST_EXPIRATION: Final = (1 << 63) - 1

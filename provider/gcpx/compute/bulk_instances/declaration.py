@@ -5,7 +5,7 @@ Source: Compute Engine REST reference, `regionInstances.bulkInsert`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from gcpx.compute.bulk_instances import rules
 from gcpx.compute.bulk_instances.capacity import (
@@ -196,6 +196,10 @@ class Readiness(Record):
 class UpdatePolicy(Record):
     """How changes of `instanceProperties` and `sourceInstanceTemplate` reach the members."""
 
+    HINTS: ClassVar = {
+        "minReadySec": "must be written `ready: {stableFor: SECONDS}` here",
+        "replacementMethod": "must be written `keepNames` here: true for RECREATE, false for SUBSTITUTE",
+    }
     RULES = (replacing_needs_an_instance_to_spare, names_are_kept_without_surge, least_action_is_not_above_the_most)
 
     keep_names: bool = field(
@@ -288,6 +292,8 @@ _HOSTNAME: Final = Form(
 class PerInstanceProperties(Record):
     """Properties of one instance. A change deletes the instance and creates it again."""
 
+    HINTS: ClassVar = {"name": "must be left out: the key of these properties is the name of the instance"}
+
     hostname: str = field(
         "The instance's host name, fully qualified (RFC 1035), such as `web-a.example.com`. Default: a name that Google derives from the instance's name.",
         pattern=_HOSTNAME,
@@ -309,6 +315,24 @@ class BulkInstancesModel(Record):
     but that this resource has neither created nor imported, and lists them in a warning.
     """
 
+    HINTS: ClassVar = {
+        "allInstancesConfig": "must be written `instanceProperties` here",
+        "allowStoppingForUpdate": "must be written `updatePolicy: {mostDisruptiveAction: RESTART}` here",
+        "autoHealingPolicies": "must be left out: `onStopped` says what `pulumi up --refresh` does with stopped members",
+        "baseInstanceName": "must be written `namePattern: NAME-####` here",
+        "bootDisk": "must be written `instanceProperties: {disks: [{boot: true, autoDelete: true, initializeParams: {sourceImage: IMAGE}}]}` here",
+        "desiredStatus": "must be written `onStopped` here: START, REPLACE or KEEP",
+        "distributionPolicyTargetShape": "must be written `locationPolicy: {targetShape: SHAPE}` here",
+        "distributionPolicyZones": "must be written `locationPolicy: {zones: [{zone: ZONE}]}` here",
+        "hostname": "must be written `perInstanceProperties: {NAME: {hostname: HOSTNAME}}` here",
+        "instanceLifecyclePolicy": "must be left out: `onStopped` says what `pulumi up --refresh` does with stopped members",
+        "metadataStartupScript": "must be written `instanceProperties: {metadata: {items: [{key: startup-script, value: SCRIPT}]}}` here",
+        "name": "must be written `namePattern: NAME-####`, or `perInstanceProperties: {NAME: {}}`, here",
+        "serviceAccount": "must be written `instanceProperties: {serviceAccounts: [{email: EMAIL, scopes: [SCOPE]}]}` here",
+        "targetSize": "must be written `count` here",
+        "versions": "must be written `sourceInstanceTemplate: TEMPLATE` here, and for a canary `updatePolicy: {pauseAfter: NUMBER}`",
+        "zone": "must be written `region: REGION` and `locationPolicy: {zones: [{zone: ZONE}]}` here",
+    }
     RULES = (
         one_required("instanceProperties", "sourceInstanceTemplate", source=rest(_METHOD, "instanceProperties")),
         rules.names_come_from_a_pattern_or_a_list,

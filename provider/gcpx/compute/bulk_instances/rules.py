@@ -169,7 +169,7 @@ def name_pattern_is_valid(values: BulkInstancesValues) -> list[Failure]:
         return []
     runs = re.findall("#+", pattern)
     if len(runs) != 1:
-        return [Failure("namePattern", f"must have one run of #, one # for each digit, not {len(runs)} runs")]
+        return [Failure("namePattern", "must have one run of #, one # for each digit, such as web-####")]
     if len(runs[0]) > _MAX_DIGITS:
         return [Failure("namePattern", f"must have at most {_MAX_DIGITS} #, not {len(runs[0])}")]
     if not re.fullmatch(r"[a-z]([-a-z0-9#]*[a-z0-9#])?", pattern) or len(pattern) > _MAX_NAME_LENGTH:
@@ -184,7 +184,7 @@ def name_pattern_has_enough_digits(values: BulkInstancesValues) -> list[Failure]
     most = number_of_names(runs[0]) if len(runs) == 1 else count
     if count <= most:
         return []
-    words = f"must have more #: {len(runs[0])} of them give at most {most:,} names, but count is {count:,}"
+    words = f"must have more #: {runs[0]} gives at most {most:,} names, but count is {count:,}"
     return [Failure("namePattern", words)]
 
 

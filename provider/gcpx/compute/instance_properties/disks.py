@@ -70,6 +70,7 @@ def _decoded_size(given: str) -> int:
 class CustomerEncryptionKey(Record):
     """An encryption key of your own, used in place of Google's. Set one of `kmsKeyName`, `rawKey` and `rsaEncryptedKey`."""
 
+    HINTS: ClassVar = {"kmsKeySelfLink": "must be written `kmsKeyName` here"}
     RULES = (
         exclusive(
             "kmsKeyName", "rawKey", "rsaEncryptedKey", source=rest("instances", "disks[].diskEncryptionKey.rawKey")
@@ -450,6 +451,7 @@ class InitialStateConfig(Record):
 class AttachedDisk(Record):
     """A disk of an instance: an existing one (`source`), or a new one (`initializeParams`)."""
 
+    HINTS: ClassVar = {"architecture": "must be written `initializeParams: {architecture: ARCHITECTURE}` here"}
     RULES: ClassVar[tuple[Rule, ...]] = (
         exclusive("source", "initializeParams", source=rest("instances", "disks[].initializeParams")),
         boot_disks_have_a_source,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from gcpx.compute.reference import SPOT_VMS, rest
 from gcpx.model.fields import Failure, Record, exclusive, field, nested, number, record, requirement, rule, text
@@ -161,6 +161,11 @@ class AdvancedMachineFeatures(Record):
 class AcceleratorConfig(Record):
     """GPUs or other accelerators of one type."""
 
+    HINTS: ClassVar = {
+        "count": "must be written `acceleratorCount` here",
+        "type": "must be written `acceleratorType` here",
+    }
+
     accelerator_count: int = field("The number of accelerators per instance, such as `1`; at least 0.", minimum=0)
     accelerator_type: str = field(
         "The accelerator type, such as `nvidia-l4`. Instance templates accept only its name.", normalize=name_of
@@ -188,6 +193,16 @@ def local_ssd_recovery_timeout_is_whole_hours(values: SchedulingValues) -> list[
             Failure("localSsdRecoveryTimeout.nanos", "must be 0, because the timeout is a whole number of hours")
         )
     return failures
+
+
+@requirement(
+    "provisioningModel",
+    "must be SPOT, or left out, with preemptible: true",
+    "[Google's error in a public report](https://github.com/skypilot-org/skypilot/issues/3235)",
+    about="provisioningModel",
+)
+def preemptible_instances_are_of_the_spot_model(values: SchedulingValues) -> bool:
+    return values.get("preemptible") is not True or values.get("provisioningModel", "SPOT") == "SPOT"
 
 
 @rule("", "Spot and preemptible instances must have onHostMaintenance: TERMINATE and automaticRestart: false", SPOT_VMS)
@@ -274,6 +289,7 @@ class Scheduling(Record):
     RULES = (
         exclusive("maxRunDuration", "terminationTime", source=rest("instances", "scheduling.maxRunDuration")),
         local_ssd_recovery_timeout_is_whole_hours,
+        preemptible_instances_are_of_the_spot_model,
         spot_instances_do_not_migrate_or_restart,
         termination_action_requires_spot_or_a_run_limit,
     )
@@ -407,6 +423,10 @@ def reservation_key_selects_by_name(values: ReservationAffinityValues) -> bool:
 class ReservationAffinity(Record):
     """The reservations that instances consume."""
 
+    HINTS: ClassVar = {
+        "specificReservation": "must be written `key: KEY, values: [VALUE]` here",
+        "type": "must be written `consumeReservationType` here",
+    }
     RULES = (specific_reservations_require_key_and_values, reservation_key_selects_by_name)
 
     consume_reservation_type: str = field(

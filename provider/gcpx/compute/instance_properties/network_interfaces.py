@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from gcpx.compute.reference import rest
 from gcpx.model import compare
@@ -209,6 +209,9 @@ class AliasIpRange(Record):
 class NetworkInterface(Record):
     """A network interface of an instance."""
 
+    HINTS: ClassVar = {
+        "subnetworkProject": "must be written `subnetwork: projects/PROJECT/regions/REGION/subnetworks/NAME` here"
+    }
     RULES = (
         access_configs_match_their_ip_version,
         ptr_domain_name_requires_set_public_ptr,
