@@ -18,6 +18,7 @@ from typing import Any, Final
 
 import attrs
 import checks
+import emulators
 import fleets
 import lookups
 import many
@@ -170,6 +171,10 @@ def _checks() -> Part:
     return Part([checks.checks()])
 
 
+def _emulator() -> Part:
+    return Part(emulators.rows())
+
+
 def _archive() -> Part:
     return Part(archive(_ROUNDS))
 
@@ -190,6 +195,7 @@ PARTS: Final = {
     "fleets": _fleets,
     "lists": _lists,
     "tokens": _tokens,
+    "emulator": _emulator,
     "archive": _archive,
 }
 

@@ -22,7 +22,7 @@ from gcpx_emulator.core.json_data import Json, parse_json
 from gcpx_emulator.core.listing import check_filter
 from gcpx_emulator.core.masks import Mask, apply_mask, check_mask, parse_mask
 from gcpx_emulator.core.permissions import check_permissions
-from gcpx_emulator.core.request_log import SIGNATURES, shown_body
+from gcpx_emulator.core.request_log import SIGNATURES
 from gcpx_emulator.core.uploads import Upload
 from gcpx_emulator.core.validation import clean_body, clean_query
 from gcpx_emulator.emulator import Emulator
@@ -78,7 +78,7 @@ class GoogleApis:
                 return upload
         else:
             upload = Upload(parse_json(raw))
-        entry["body"] = shown_body(upload.metadata)
+        self.emulator.requests.add_body(entry, upload.metadata)
         fault = self.emulator.faults.take(method.id)
         early = await response_before_work(fault, error_form(method.api)) if fault else None
         if early is not None:

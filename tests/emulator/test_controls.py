@@ -315,3 +315,23 @@ def test_unknown_kinds_methods_and_controls_are_refused(http, method, path, stat
 )  # fmt: skip
 def test_every_kind_that_the_emulator_creates_is_accepted(http, kind):
     assert http.get(f"/_emulator/resources?kind={kind}").status_code == 200
+
+
+def test_the_log_keeps_the_latest_bodies_and_says_that_it_left_older_ones_out(cloud, http):
+    cloud.emulator.requests.most_characters = 1_000
+    for number in range(3):
+        body = {"name": f"bucket-{number}", "labels": {"text": "x" * 450}}
+        assert http.post("/storage/v1/b?project=p", json=body).status_code == 200
+    bodies = [entry["body"] for entry in http.get("/_emulator/requests").json()]
+
+    assert bodies[0].endswith("left out because the bodies after it fill the log")
+    assert [body["name"] for body in bodies[1:]] == ["bucket-1", "bucket-2"]
+    assert "fill the log" in http.get("/console/requests").text
+
+
+def test_the_latest_body_is_kept_however_long_it_is(cloud, http):
+    cloud.emulator.requests.most_characters = 10
+    http.post("/storage/v1/b?project=p", json={"name": "bucket-0", "labels": {"text": "x" * 60}})
+    (entry,) = http.get("/_emulator/requests").json()
+
+    assert entry["body"]["name"] == "bucket-0"

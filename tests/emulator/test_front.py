@@ -123,9 +123,10 @@ def test_a_command_in_json_is_taken(cloud, kind):
     assert _send(cloud, "POST", "/_emulator/reset", b"", Content_Type=kind) == (200, "")
 
 
-def test_a_body_that_is_declared_too_large_is_refused_before_it_is_read(cloud):
+@pytest.mark.parametrize(("method", "path"), [("POST", BUCKETS), ("PUT", "/_emulator/state")])
+def test_a_body_that_is_declared_too_large_is_refused_before_it_is_read(cloud, method, path):
     for length in (1 << 40, MOST_BYTES + 1):
-        status, message = _send(cloud, "POST", BUCKETS, b"", Content_Length=str(length))
+        status, message = _send(cloud, method, path, b"", Content_Length=str(length))
         assert (status, "at most" in message) == (413, True)
 
 

@@ -1,22 +1,24 @@
-"""Much at once: many requests, large bodies, and a hundred thousand instances; work is counted, not timed."""
+"""Much at once: many requests, large bodies, and long lists; work is counted, not timed."""
 
 from __future__ import annotations
 
 import asyncio
 import base64
 import json
+from datetime import datetime
 
 import httpx
 import pytest
 from records.budgets import called
-from values.programs import PROJECT, ZONE
+from values.programs import PROJECT, VM, ZONE
 
 from gcpx_emulator.app import application
 from gcpx_emulator.core.json_data import MOST_VALUES
 
-MANY = 100_000
+MANY = 20_000
 CALLERS = 200
-ZONE_PATH = f"/compute/v1/projects/{PROJECT}/zones/{ZONE}"
+BASE = f"/compute/v1/projects/{PROJECT}"
+ZONE_PATH, REGION_PATH = f"{BASE}/zones/{ZONE}", f"{BASE}/regions/us-east1"
 _MOST_CALLS = 1_500_000
 """The most calls of functions for one body; a function is called in less than a microsecond."""
 
@@ -97,41 +99,55 @@ def test_a_body_of_empty_lists_is_not_parsed(cloud, http, size):
     assert f"at most {MOST_VALUES:,} values" in answer.json()["error"]["message"]
 
 
-@pytest.fixture
-def crowd(cloud, vm):
-    """A hundred thousand instances more, in one zone."""
+def _crowd(cloud, path):
+    """Copy a resource many times in its scope; each copy is a second younger than the one before."""
+    cloud.change(path, lambda body: body.update(creationTimestamp="2026-01-01T00:00:00.000-08:00"))
     cloud.emulator.store.run(
         "with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < ?) "
         "insert into resources select path || printf('-%06d', n), collection, json_set(body, "
-        "'$.id', cast(2000000000000000000 + n as text), '$.name', json_extract(body, '$.name') || printf('-%06d', n)), "
+        "'$.id', cast(2000000000000000000 + n as text), '$.name', json_extract(body, '$.name') || printf('-%06d', n), "
+        "'$.creationTimestamp', strftime('%Y-%m-%dT%H:%M:%S.000-08:00', '2026-01-01', n || ' seconds')), "
         "number + n from resources, numbers where path = ?",
-        (MANY, vm),
+        (MANY, path),
     )
-    return vm
 
 
-def _last_page(token, path):
+def _last_page(token, path, *, is_newest_first):
     """Return the token of the last page, made of that of the second one."""
     list_id, *_ = json.loads(base64.urlsafe_b64decode(token))
-    return base64.urlsafe_b64encode(json.dumps([list_id, path]).encode()).decode()
+    midnight = datetime.fromisoformat("2026-01-01T00:00:00-08:00").timestamp()
+    position = [-int(midnight + 48) * 1000, f"{path}-{48:06d}"] if is_newest_first else [f"{path}-{MANY - 50:06d}"]
+    return base64.urlsafe_b64encode(json.dumps([list_id, *position]).encode()).decode()
 
 
-@pytest.mark.parametrize("path", [f"{ZONE_PATH}/instances", f"/compute/v1/projects/{PROJECT}/aggregated/instances"])
-def test_the_last_page_takes_no_more_work_than_the_first(cloud, crowd, path):
+@pytest.mark.parametrize("order", ["", "creationTimestamp desc"])
+@pytest.mark.parametrize(("resource", "path"), [
+    (VM, f"{ZONE_PATH}/instances"),
+    (VM, f"{BASE}/aggregated/instances"),
+    (f"projects/{PROJECT}/regions/us-east1/subnetworks/wide", f"{REGION_PATH}/subnetworks"),
+    (f"projects/{PROJECT}/regions/us-east1/addresses/front", f"{BASE}/aggregated/addresses"),
+    (f"projects/{PROJECT}/global/networks/wide", f"{BASE}/global/networks"),
+], ids=["instances", "instances of all zones", "subnetworks", "addresses", "networks"])  # fmt: skip
+def test_the_last_page_takes_no_more_work_than_the_first(cloud, vm, resource, path, order):
+    cloud.post(f"{BASE}/global/networks", {"name": "wide", "autoCreateSubnetworks": False})
+    wide = {"name": "wide", "network": "global/networks/wide", "ipCidrRange": "10.0.0.0/16"}
+    cloud.post(f"{REGION_PATH}/subnetworks", wide)
+    cloud.post(f"{REGION_PATH}/addresses", {"name": "front"})
+    _crowd(cloud, resource)
     pages = []
 
     async def read(token):
         app = application(cloud.emulator)
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as client:
-            query = {"maxResults": 50} | ({"pageToken": token} if token else {})
+            query = {"maxResults": 50, "orderBy": order} | ({"pageToken": token} if token else {})
             pages.append((await client.get(path, params=query)).json())
 
     asyncio.run(read(None))  # what is read once
     first = len(called(lambda: asyncio.run(read(None))))
-    token = _last_page(pages[-1]["nextPageToken"], f"{crowd}-{MANY - 50:06d}")
+    token = _last_page(pages[-1]["nextPageToken"], resource, is_newest_first=bool(order))
     last = len(called(lambda: asyncio.run(read(token))))
 
-    assert f"-{MANY:06d}" in json.dumps(pages[-1])
+    assert f"-{1 if order else MANY:06d}" in json.dumps(pages[-1])
     assert "nextPageToken" not in pages[-1]
     assert last < 1.1 * first
-    assert first < 25_000, "the page is read, and not all instances"
+    assert first < 25_000, "the page is read, and not all resources"

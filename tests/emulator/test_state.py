@@ -73,6 +73,7 @@ def test_a_state_with_a_broken_resource_is_refused_and_changes_nothing(http, see
     before, file = seen(), tmp_path / "state.sqlite"
     file.write_bytes(http.get(STATE).content)
     with sqlite3.connect(file) as broken:
+        broken.execute("drop index by_age")
         broken.execute("drop index by_number")
         broken.execute("drop index by_due")
         broken.execute("update resources set body = '{' where path = ?", (vm,))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 import attrs
@@ -286,19 +286,20 @@ def _subnetwork_of(address: Json) -> str:
     return path_of(address["subnetwork"], "") if "subnetwork" in address else ""
 
 
-def _with_users(call: Call, addresses: list[Json]) -> list[Json]:
-    """Add the status and the users to the addresses of a region; global ones are not for instances."""
+def _with_users(call: Call) -> Callable[[Json], Json]:
+    """Return what adds the status and the users to an address of a region; global ones are not for instances."""
     if "region" not in call.path:
-        return addresses
+        return lambda item: item
     users: dict[tuple[str, str], list[str]] = {}
     for path, interface in _interfaces(call, call.path["region"]):
         for address in _addresses_of(interface):
             users.setdefault(address, []).append(call.url(path))
-    links = [users.get((item["address"], _subnetwork_of(item))) for item in addresses]
-    return [
-        item | ({"status": "IN_USE", "users": found} if found else {})
-        for item, found in zip(addresses, links, strict=True)
-    ]
+
+    def complete(item: Json) -> Json:
+        found = users.get((item["address"], _subnetwork_of(item)))
+        return item | ({"status": "IN_USE", "users": found} if found else {})
+
+    return complete
 
 
 _ADDRESSES: Final = Collection(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import heapq
 import re
-from collections import ChainMap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import itemgetter
 from typing import Final
 
 import attrs
@@ -25,7 +26,7 @@ from gcpx_emulator.compute.locations import REGIONAL, check_location
 from gcpx_emulator.core.clock import pacific_timestamp
 from gcpx_emulator.core.errors import ApiError, already_exists
 from gcpx_emulator.core.json_data import Json
-from gcpx_emulator.core.listing import Page, in_order, page_of
+from gcpx_emulator.core.listing import Page, age, page_of
 
 USUAL: Final = ("delete", "get", "insert", "list")
 """The verbs that nearly all collections have."""
@@ -35,6 +36,11 @@ _NOT_KEPT: Final = frozenset({"gatewayIPv4", "params", "subnetworks", "users"})
 
 def _none(_call: Call) -> list[Json]:
     return []
+
+
+def _position(row: tuple[str, Json]) -> tuple[int, str]:
+    """Return the place of a row in a list of the newest resources."""
+    return age(row[1]), row[0]
 
 
 def _without_users(_call: Call, _path: str) -> list[str]:
@@ -52,7 +58,7 @@ class Collection:
         scopes: the scopes of the aggregated list, if there is one.
         list_kind: the `kind` of a list, if it is not `compute#SINGULARList`.
         predefined: lists the resources that exist from the start in the scope of a call; they cannot be deleted.
-        complete: adds to resources in a call's scope the fields that follow from other resources.
+        complete: reads other resources in a scope, and returns what adds the fields that follow from them to one.
         users: lists the paths of the resources that use the one at a path; it cannot be deleted while there are any.
     """
 
@@ -62,7 +68,7 @@ class Collection:
     scopes: Sequence[str] = REGIONAL
     list_kind: str = ""
     predefined: Callable[[Call], list[Json]] = _none
-    complete: Callable[[Call, list[Json]], list[Json]] | None = None
+    complete: Callable[[Call], Callable[[Json], Json]] | None = None
     users: Callable[[Call, str], list[str]] = _without_users
 
     def register(self, *verbs: str, methods: str = "") -> None:
@@ -115,7 +121,7 @@ class Collection:
     def get(self, call: Call) -> Json:
         """Read a resource."""
         _, item = self.find(call)
-        return show(call, self.complete(call, [item])[0] if self.complete else item)
+        return show(call, self.complete(call)(item) if self.complete else item)
 
     def list_scope(self, call: Call) -> Json:
         """List the resources of a scope."""
@@ -131,20 +137,37 @@ class Collection:
 
     def _page(self, call: Call, collections: list[str], scopes: Sequence[str]) -> Page:
         """Read a page of resources in several scopes; `collections` are the paths of their collections."""
-        if self.predefined is _none and self.complete is None:  # only the page is read
-            rows, token = page_of(lambda path: call.store.scan(collections, path), call.query)
-        else:
-            own = (call.within(scope) for scope in scopes)
-            items = [self._items(one) for one in own if f"{one.parent}/{self.name}" in collections]
-            rows, token = page_of(in_order(dict(ChainMap(*items))), call.query)
+        own = {f"{one.parent}/{self.name}": one for one in map(call.within, scopes)}
+        own = {path: one for path, one in own.items() if path in collections}
+        paths = list(own)
+
+        def rows_after(last: str) -> Iterator[tuple[str, Json]]:
+            unstored = (row for row in self._unstored(own) if row[0] > last)
+            return self._completed(own, heapq.merge(unstored, call.store.scan(paths, last), key=itemgetter(0)))
+
+        def newest_after(last_age: int, last: str) -> Iterator[tuple[str, Json]]:
+            unstored = (row for row in sorted(self._unstored(own), key=_position) if _position(row) > (last_age, last))
+            stored = call.store.newest(paths, last_age, last)
+            return self._completed(own, heapq.merge(unstored, stored, key=_position))
+
+        rows, token = page_of(rows_after, call.query, newest_after)
         return [(path, show(call, item)) for path, item in rows], token
 
-    def _items(self, call: Call) -> dict[str, Json]:
-        """Read the resources of a call's scope, by path."""
-        found = self._predefined(call) | dict(call.store.scan([f"{call.parent}/{self.name}"]))
-        if self.complete is None or not found:
-            return found
-        return dict(zip(found, self.complete(call, list(found.values())), strict=True))
+    def _unstored(self, own: dict[str, Call]) -> list[tuple[str, Json]]:
+        """Return the predefined resources that nobody has changed, by path; `own` are the calls in their scopes."""
+        if self.predefined is _none:
+            return []
+        rows = (row for path in sorted(own) for row in sorted(self._predefined(own[path]).items(), key=itemgetter(0)))
+        return [(path, item) for path, item in rows if own[path.rpartition("/")[0]].store.get(path) is None]
+
+    def _completed(self, own: dict[str, Call], rows: Iterable[tuple[str, Json]]) -> Iterator[tuple[str, Json]]:
+        """Complete resources as they are read; `own` are the calls in the scopes of their collections."""
+        completes: dict[str, Callable[[Json], Json]] = {}
+        for path, item in rows:
+            collection = path.rpartition("/")[0]
+            if self.complete and collection not in completes:
+                completes[collection] = self.complete(own[collection])
+            yield path, completes[collection](item) if self.complete else item
 
     def change(self, call: Call, kind: str, fields: Json) -> Json:
         """Start the operation that sets fields of a resource; None removes a field. `kind` is the operation's type."""

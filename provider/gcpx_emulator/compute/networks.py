@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from gcpx_emulator.compute.call import Call, existing, fixed_id, handles, last_part, path_of
@@ -193,13 +193,17 @@ def _auto_subnetwork(call: Call, network: str, region: str, cidr_range: str) -> 
     return put(path, _subnetwork_fields(call, network, cidr_range) | own)
 
 
-def _with_subnetworks(call: Call, networks: list[Json]) -> list[Json]:
-    """Add the links to the subnetworks of networks."""
+def _with_subnetworks(call: Call) -> Callable[[Json], Json]:
+    """Return what adds the links to its subnetworks to a network."""
     links: defaultdict[str, list[str]] = defaultdict(list)
     for _, item in _subnetworks(call):
         links[path_of(item["network"], "")].append(item["selfLink"])
-    found = [(network, links[path_of(network["selfLink"], "")]) for network in networks]
-    return [network | ({"subnetworks": own} if own else {}) for network, own in found]
+
+    def complete(network: Json) -> Json:
+        own = links[path_of(network["selfLink"], "")]
+        return network | ({"subnetworks": own} if own else {})
+
+    return complete
 
 
 def _subnetworks(call: Call) -> Iterator[tuple[str, Json]]:
@@ -252,7 +256,7 @@ def delete_network(call: Call) -> Json:
 def patch_network(call: Call) -> Json:
     """Change a network; omitted fields stay."""
     _, found = NETWORKS.find(call)
-    (network,) = _with_subnetworks(call, [found])
+    network = _with_subnetworks(call)(found)
     _check_patched("network", call.body, network, _PATCHED_IN_NETWORKS)
     changed = {name: call.body[name] for name in _PATCHED_IN_NETWORKS & call.body.keys()}
     routing = network["routingConfig"] | (changed.get("routingConfig") or {})

@@ -10,7 +10,7 @@ import json
 import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any, Final
 
@@ -245,13 +245,19 @@ _DEFAULT_SIZE: Final = 500
 _NEWEST_FIRST: Final = "creationTimestamp desc"
 Query = Mapping[str, str]
 _Rows = Iterable[tuple[str, Json]]
-"""Items with their keys, sorted by key."""
+"""Items with their keys."""
 RowsAfter = Callable[[str], _Rows]
-"""Returns the rows after a given key; they are read on demand."""
+"""Returns the rows after a given key, sorted by key; they are read on demand."""
+NewestAfter = Callable[[int, str], _Rows]
+"""Returns the rows after a given age and key, newest first, then by key; they are read on demand."""
 Page = tuple[list[tuple[str, Json]], str | None]
 """The rows of a page, and the token of the next page if there is one."""
-_Position = tuple[str, ...]
-"""The sort key of a row: its key, or its time and its key. A page token has the last position shown."""
+_Position = tuple[Any, ...]
+"""The sort key of a row: its key, or its age and its key. A page token has the last position shown."""
+_MOST_AGE: Final = 1 << 62
+"""No age is further from 0; SQLite has integers of 64 bits."""
+_START: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND: Final = timedelta(milliseconds=1)
 
 
 def in_order(items: Mapping[str, Json]) -> RowsAfter:
@@ -259,14 +265,24 @@ def in_order(items: Mapping[str, Json]) -> RowsAfter:
     return lambda last: ((key, items[key]) for key in sorted(items) if key > last)
 
 
-def page_of(rows_after: RowsAfter, query: Query) -> Page:
-    """Return the requested page of rows, and the token of the next page if there is one."""
+def page_of(rows_after: RowsAfter, query: Query, newest_after: NewestAfter | None = None) -> Page:
+    """Return the requested page of rows, and the token of the next page if there is one.
+
+    Without `newest_after`, all rows are read to find the newest.
+    """
     accepts, order = predicate(query.get("filter", "")), ordering(query.get("orderBy", ""))
     size = int(query.get("maxResults") or _DEFAULT_SIZE) or _DEFAULT_SIZE
-    ordered = _newest_first if order == _NEWEST_FIRST else _by_key
+    positions: Iterable[tuple[_Position, Json]]
+    if order == _NEWEST_FIRST:
+        newest = newest_after or _sorted(rows_after)
+        last = _last_position(query, int, str) or (-_MOST_AGE, "")
+        positions = (((age(item), key), item) for key, item in newest(*last))
+    else:
+        last = _last_position(query, str) or ("",)
+        positions = (((key,), item) for key, item in rows_after(*last))
     shown: list[tuple[_Position, Json]] = []
     token = None
-    for position, item in ordered(rows_after, query):
+    for position, item in positions:
         if accepts is None or accepts(item):
             if len(shown) == size:
                 token = _token(shown[-1][0], query)
@@ -275,31 +291,26 @@ def page_of(rows_after: RowsAfter, query: Query) -> Page:
     return [(position[-1], item) for position, item in shown], token
 
 
-def _by_key(rows_after: RowsAfter, query: Query) -> Iterator[tuple[_Position, Json]]:
-    last = _last_position(query, 1) or ("",)
-    return (((key,), item) for key, item in rows_after(last[0]))
+def _sorted(rows_after: RowsAfter) -> NewestAfter:
+    def newest_after(last_age: int, last: str) -> _Rows:
+        rows = sorted(((age(item), key), item) for key, item in rows_after(""))
+        return ((position[1], item) for position, item in rows if position > (last_age, last))
+
+    return newest_after
 
 
-def _newest_first(rows_after: RowsAfter, query: Query) -> Iterator[tuple[_Position, Json]]:
-    """Order rows by time, newest first, and rows of the same time by key."""
-    last = _last_position(query, 2)
-    rows = [((_creation_time(item), key), item) for key, item in rows_after("")]
-    rows.sort(key=lambda row: row[0][0], reverse=True)
-    return (row for row in rows if not last or row[0][0] < last[0] or (row[0][0] == last[0] and row[0][1] > last[1]))
-
-
-def _creation_time(item: Json) -> str:
-    """Return an item's creation time in a form that sorts by time, whatever its UTC offset."""
+def age(item: Json) -> int:
+    """Return an item's place from the newest to the oldest: minus the milliseconds from 1970 to its creation."""
     created = _time(item.get("creationTimestamp", item.get("insertTime")))
-    return created.isoformat(timespec="microseconds") if created else ""
+    return (_START - created) // _MILLISECOND if created else 0
 
 
 def _token(position: _Position, query: Query) -> str:
     return base64.urlsafe_b64encode(json.dumps([_list_id(query), *position]).encode()).decode()
 
 
-def _last_position(query: Query, parts: int) -> _Position:
-    """Read the page token: the last position of the previous page; empty for the first page.
+def _last_position(query: Query, *parts: type) -> _Position:
+    """Read the page token: the last position of the previous page, with parts of these types; empty for the first page.
 
     A token is valid only with the filter and the order of its list.
     """
@@ -310,7 +321,8 @@ def _last_position(query: Query, parts: int) -> _Position:
         list_id, *position = json.loads(base64.urlsafe_b64decode(token))
     except (binascii.Error, ValueError, TypeError, RecursionError):
         raise ApiError(400, f"Invalid value for field 'pageToken': '{token}'.") from None
-    if list_id != _list_id(query) or [type(part) for part in position] != [str] * parts:
+    is_ours = list_id == _list_id(query) and [type(part) for part in position] == list(parts)
+    if not is_ours or any(isinstance(part, int) and abs(part) > _MOST_AGE for part in position):
         raise invalid("pageToken", token, "It was made for another request.")
     return tuple(position)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import json
 import os
 import sqlite3
@@ -25,12 +26,18 @@ _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 """The permissions of others than the user."""
 _CHUNK: Final = 100
 """The number of rows that a scan reads at once."""
-_TABLES: Final = """
+_AGE: Final = (
+    "coalesce(-(strftime('%s', json_extract(body, '$.creationTimestamp')) * 1000 "
+    "+ substr(strftime('%f', json_extract(body, '$.creationTimestamp')), 4)), 0)"
+)
+"""A resource's place from the newest to the oldest, as `listing.age` has it: minus its milliseconds since 1970."""
+_TABLES: Final = f"""
 create table if not exists resources (
     path text primary key, collection text not null, body text not null, number integer not null
 );
 create index if not exists by_collection on resources (collection, number);
 create index if not exists by_path on resources (collection, path);
+create index if not exists by_age on resources (collection, {_AGE}, path);
 create index if not exists by_number on resources (collection, json_extract(body, '$.id'));
 create index if not exists by_due on resources (json_extract(body, '$._due'))
     where json_extract(body, '$._due') is not null;
@@ -233,6 +240,30 @@ class Store:
         return self.run(
             "select path, body from resources where collection = ? and path > ? order by path limit ?",
             (collection, path, _CHUNK),
+        )
+
+    def newest(self, collections: Sequence[str], age: int, after: str) -> Iterator[tuple[str, Json]]:
+        """Yield the paths and resources of collections after an age and a path, newest first, then by path."""
+        for _, path in heapq.merge(*(self._positions_after(collection, age, after) for collection in collections)):
+            found = self.get(path)
+            if found is not None:
+                yield path, found
+
+    def _positions_after(self, collection: str, age: int, path: str) -> Iterator[tuple[int, str]]:
+        """Yield the ages and paths of a collection's resources, for which an index is enough."""
+        while rows := self._positions("= ? and path > ?", collection, age, path) or self._positions(
+            "> ?", collection, age
+        ):
+            for row in rows:
+                age, path = row
+                yield age, path
+
+    def _positions(self, condition: str, *values: object) -> Sequence[sqlite3.Row]:
+        """Read the next positions after one; each condition is a range of the index, and both together would not be."""
+        return self.run(
+            f"select {_AGE} as age, path from resources where collection = ? and {_AGE} {condition} "  # noqa: S608 - from this module
+            f"order by {_AGE}, path limit ?",
+            (*values, _CHUNK),
         )
 
     def collections(self, prefix: str, suffix: str) -> Iterator[str]:
