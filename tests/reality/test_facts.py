@@ -195,7 +195,7 @@ def _of_networks(found: Answers) -> None:
     found.keep("created", "POST", regional, {"name": "a"})
     found.keep("compute#address", "GET", f"{regional}/a")
     peers = {"addressType": "INTERNAL", "purpose": "VPC_PEERING", "network": link, "prefixLength": 16}
-    found.first("globalAddresses.insert", "POST", addresses, {"name": "a", **peers})
+    found.first("globalAddresses.insert", "POST", addresses, {"name": "a", "labels": {"a": "b"}, **peers})
     made = found.keep("global compute#address", "GET", f"{addresses}/a")
     labels = {"labels": {"a": "b"}, "labelFingerprint": made["labelFingerprint"]}
     found.first("globalAddresses.setLabels", "POST", f"{addresses}/a/setLabels", labels)
@@ -231,6 +231,9 @@ def _of_storage_and_pubsub(found: Answers) -> None:
         f"/v1/projects/{PROJECT}/subscriptions/worker",
         {"topic": TOPICS[1], "pushConfig": push},
     )
+    found.keep("read pubsub subscription", "GET", f"/v1/projects/{PROJECT}/subscriptions/worker")
+    pull = f"/v1/projects/{PROJECT}/subscriptions/puller"
+    found.keep("new pull pubsub subscription", "PUT", pull, {"topic": TOPICS[1]})
     found.by_kind["headers of pubsub"] = dict(found.http.get(topic).headers)
     found.keep("error of pubsub", "GET", f"{topic}-none")
     found.keep("error of oslogin", "GET", "/v1/users/somebody@example.com/sshPublicKeys/none")

@@ -206,10 +206,14 @@ def _addresses_of(interface: Json) -> Iterator[tuple[str, str]]:
 
 
 def _create(call: Call, path: str, head: Json) -> Json:
-    """Reserve an address or a range; the operation fails if another resource has it."""
+    """Reserve an address or a range; the operation fails if another resource has it.
+
+    Its labels are left out: only `setLabels` sets them, as described and recorded.
+    """
     internal = _internal if "region" in call.path else _internal_range
     own, failure = internal(call) if call.body.get("addressType") == _INTERNAL else _external(call)
     resource = {**_DEFAULTS, **given(call), **own, **head, "status": "RESERVED"}
+    resource.pop("labels", None)
     return call.insert(path, with_label_fingerprint(resource), failure=failure)
 
 

@@ -271,7 +271,7 @@ def stock_out(call: Call, zone: str, hardware: Hardware, alternatives: list[str]
     if _is_on(call.store, "plainErrors"):
         return {
             "code": "ZONE_RESOURCE_POOL_EXHAUSTED",
-            "message": f"{message} Try a different zone, or try again later.",
+            "message": f"{message}  Try a different zone, or try again later.",
         }
     metadatas = {
         "vmType": hardware.machine_type,

@@ -11,7 +11,11 @@ from gcpx_emulator.core.errors import ApiError
 MOST_VALUES: Final = 200_000
 """The maximum number of values, estimated by separators: a value takes far more memory than its bytes."""
 _MOST_LEVELS: Final = 100
-"""The maximum depth of objects and lists, which is that of Google's JSON parser (protobuf, `JsonStreamParser`)."""
+"""The maximum depth of objects and lists.
+
+Source: `kDefaultMaxRecursionDepth` in protobuf's `json_stream_parser.cc`, whose message Google's APIs were reported to
+send.
+"""
 
 
 def merge(target: Any, patch: Any) -> Any:

@@ -193,7 +193,8 @@ def create_topic(call: Call) -> Json:
 def list_project(call: Call) -> Json:
     """List the topics or the subscriptions of a project."""
     kind = call.method.id.split(".")[2]
-    return list_resources(call, kind, call.store.list(f"projects/{call.path['projectsId']}/{kind}"))
+    items = call.store.list(f"projects/{call.path['projectsId']}/{kind}")
+    return list_resources(call, kind, items if kind == "topics" else [_shown(item) for item in items])
 
 
 @handles("pubsub.projects.topics.patch")
@@ -245,10 +246,23 @@ def subscription_name(call: Call) -> str:
     return f"projects/{call.path['projectsId']}/subscriptions/{call.path['subscriptionsId']}"
 
 
-@handles("pubsub.projects.subscriptions.get")
 def read_subscription(call: Call) -> Json:
     """Read the subscription that a call names, which must exist."""
     return read(call.store, subscription_name(call))
+
+
+@handles("pubsub.projects.subscriptions.get")
+def get_subscription(call: Call) -> Json:
+    """Answer with the subscription that a call names."""
+    return _shown(read_subscription(call))
+
+
+def _shown(subscription: Json) -> Json:
+    """Write what reads and lists show: without a wrapper, pushes have no attributes, as recorded in 2025."""
+    config = subscription["pushConfig"]
+    if "noWrapper" not in config:
+        return subscription
+    return subscription | {"pushConfig": {name: value for name, value in config.items() if name != "attributes"}}
 
 
 @handles("pubsub.projects.subscriptions.create")
@@ -260,11 +274,11 @@ def create_subscription(call: Call) -> Json:
     message_filter(call.body.get("filter") or "")
     subscription = create(call.store, subscription_name(call), {**_DEFAULTS, **_checked(call, call.body)})
     call.cloud.publisher.deliver_due()
-    return _changed(subscription)
+    return _changed(subscription) if subscription["pushConfig"] else subscription
 
 
 def _changed(subscription: Json) -> Json:
-    """Write the response to a change of a subscription: with the version of pushes, as recorded in 2025."""
+    """Write the response to a change, or to the creation with pushes: with their version, as recorded in 2025."""
     config = subscription["pushConfig"]
     given = config.get("attributes", {})
     attributes = given | {"x-goog-version": given.get("x-goog-version", "v1")}

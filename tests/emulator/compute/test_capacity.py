@@ -61,6 +61,17 @@ def test_what_has_run_out_is_the_error_of_the_operation(cloud, http, limits, cod
     assert cloud.emulator.store.counts().get("instances", 0) == (0 if codes else 3)
 
 
+def test_a_stock_out_without_details_has_the_recorded_words(cloud, http):
+    set_limits(cloud, zones=dict.fromkeys(ZONES, 0), plainErrors=True)
+    messages = {error["message"] for error in _outcome(http)["error"]["errors"]}
+
+    where = f"The zone 'projects/{PROJECT}/zones/{ZONE}'"
+    words = (
+        "does not have enough resources available to fulfill the request.  Try a different zone, or try again later."
+    )
+    assert f"{where} {words}" in messages
+
+
 def test_a_quota_can_be_checked_at_the_request(cloud, http):
     set_limits(cloud, instances={REGION: 2}, quotaAtRequest=True)
     refused = _send(http)

@@ -64,3 +64,12 @@ def test_a_body_that_is_not_json_is_refused_and_logs_nothing(http, caplog, metho
 
     assert (answer.status_code, error["errors"][0]["reason"]) == (400, "parseError")
     assert not [record for record in caplog.records if record.name.startswith("gcpx_emulator")]
+
+
+@pytest.mark.parametrize(("levels", "is_too_deep"), [(100, False), (101, True)])
+def test_a_body_has_at_most_100_levels(http, levels, is_too_deep):
+    body = "[" * levels + "]" * levels
+    answer = http.post(f"/compute/v1/projects/{PROJECT}/global/instanceTemplates", content=body)
+
+    assert answer.status_code == 400
+    assert (answer.json()["error"]["errors"][0]["reason"] == "parseError") == is_too_deep

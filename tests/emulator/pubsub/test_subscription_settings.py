@@ -186,6 +186,26 @@ def test_the_update_mask_may_be_in_the_query_and_name_a_part_of_a_field(http):
     assert http.get(f"/v1/{TOPIC}").json()["labels"] == {"e": "f"}
 
 
+def test_attributes_of_pushes_without_a_wrapper_are_shown_by_changes_only(http):
+    own = {"a": "b"}
+    push = {"pushEndpoint": "https://example.com/push", "noWrapper": {"writeMetadata": True}, "attributes": own}
+    created = _subscribed(http, pushConfig=push).json()
+    read = http.get(SUBSCRIPTION).json()
+    (listed,) = http.get(f"/v1/projects/{PROJECT}/subscriptions").json()["subscriptions"]
+
+    shown = {name: value for name, value in push.items() if name != "attributes"}
+    assert created["pushConfig"] == push | {"attributes": own | {"x-goog-version": "v1"}}
+    assert read == listed == created | {"pushConfig": shown}
+
+
+def test_the_version_of_pushes_is_shown_when_pulls_change_but_not_when_they_are_created(http):
+    created = _subscribed(http).json()
+    changed = http.patch(f"{SUBSCRIPTION}?updateMask=labels", json={"subscription": {"labels": {"a": "b"}}}).json()
+
+    assert created["pushConfig"] == http.get(SUBSCRIPTION).json()["pushConfig"] == {}
+    assert changed["pushConfig"] == {"attributes": {"x-goog-version": "v1"}}
+
+
 BINDING = {"role": "roles/pubsub.publisher", "members": ["serviceAccount:robot@example.com"]}
 CONDITION = {"title": "soon", "expression": "request.time < timestamp('2030-01-01T00:00:00Z')"}
 

@@ -202,6 +202,7 @@ class Kind:
 INPUT_ONLY: Final = "the description says: input only, not persisted"
 COMPUTED: Final = "Google computes it from the rest"
 BY_GOOGLE: Final = "only Google sets it, although the description does not say so"
+BY_METHOD: Final = "the description says: only its own method sets it"
 OF_INSTANCES: Final = {
     "disks": [{"boot": True, "deviceName": "d", "initializeParams": {"sourceImage": DEBIAN}}],
     "guestAccelerators": [{"acceleratorType": "nvidia-tesla-p100", "acceleratorCount": 1}],
@@ -417,7 +418,7 @@ KINDS: Final = [
                 "subnetwork": "regions/us-east1/subnetworks/default"},
         beside={name: {"addressType": "INTERNAL"} for name in ("purpose", "subnetwork")},
         shown={"subnetwork": lambda link: link.endswith(f"/projects/{PROJECT}/regions/us-east1/subnetworks/default")},
-        not_shown={"labelFingerprint": COMPUTED, "selfLink": BY_GOOGLE, "users": BY_GOOGLE},
+        not_shown={"labelFingerprint": COMPUTED, "labels": BY_METHOD, "selfLink": BY_GOOGLE, "users": BY_GOOGLE},
     ),
     Kind(
         name="snapshot",
