@@ -278,9 +278,13 @@ def _internal(call: Call) -> tuple[Json, Json | None]:
 
 
 def _users(call: Call, path: str) -> list[str]:
-    """Return the paths of the instances with the reserved address at a path; global ones are not for instances."""
+    """Return the paths of the instances that keep the reserved address at a path from being released.
+
+    An external address can be released while an instance has it, and is then ephemeral. Source: Google's sample that
+    promotes an ephemeral address, whose test runs on Google.
+    """
     item = call.read(path)
-    if "region" not in item:
+    if "region" not in item or item["addressType"] == _EXTERNAL:
         return []
     return _holders(call, last_part(item["region"]), item["address"], _subnetwork_of(item))
 

@@ -25,9 +25,11 @@ from gcpx_emulator.core.listing import in_order, page_of
 
 _SHORT_FAMILY: Final = re.compile(rf"family/({NAME.pattern})")
 _LINK: Final = re.compile(
-    rf"(?:https?://[^/]+/compute/\w+/)?(?:projects/(?P<project>[-a-z0-9.:]+)/)?global/images/"
-    rf"(?P<family>family/)?(?P<name>{NAME.pattern}|\d+)"
+    rf"(?:https?://[^/]+/compute/\w+/)?(?:projects/(?P<project>[-a-z0-9.:]+)/)?"
+    rf"(?:global/images/(?P<family>family/)?(?P<name>{NAME.pattern}|\d+)"
+    rf"|zones/(?:-|[a-z0-9-]+)/imageFamilyViews/(?P<view>{NAME.pattern}))"
 )
+"""The links to images; gcloud names a family by its view in a zone, or in the zone `-` of the instance."""
 _DEBIAN: Final = re.compile(r"debian-([0-9]+)-([a-z]+)-(?:(arm64)-)?v([0-9]{8})")
 _DEBIAN_CODE: Final = "3853522013536123851"
 """The code of the license of Debian 11, as recorded from 2022 to 2026; here all versions of Debian have it."""
@@ -70,7 +72,8 @@ def image_path(call: Call, field: str, link: str) -> str:
     if parts is None:
         raise invalid(field, link, "The URL is malformed.")
     project = parts["project"] or call.path["project"]
-    return f"projects/{project}/global/images/{parts['family'] or ''}{parts['name']}"
+    name = f"family/{parts['view']}" if parts["view"] else f"{parts['family'] or ''}{parts['name']}"
+    return f"projects/{project}/global/images/{name}"
 
 
 def linked_image(call: Call, field: str, link: str) -> Json:

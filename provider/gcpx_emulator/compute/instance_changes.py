@@ -242,6 +242,12 @@ Source: the page "Set host maintenance policy of a VM"; the other parts need a s
 @handles("compute.instances.setMachineType")
 def set_machine_type(call: Call) -> Json:
     """Change the machine type of a stopped instance."""
+    _, instance = ready_instance(call)
+    return _change_stopped(call, "the machine type", {"machineType": new_machine_type(call, instance)})
+
+
+def new_machine_type(call: Call, instance: Json) -> str:
+    """Return the link to the machine type in the body of a call; refuse one that the instance cannot change to."""
     link = call.body.get("machineType")
     if not link:
         raise required("resource.machineType")
@@ -250,13 +256,12 @@ def set_machine_type(call: Call) -> Json:
     if parent != call.parent:
         raise invalid("resource.machineType", link, f"The machine type must be in the zone '{call.path['zone']}'.")
     machine_type = check_in_zone(call, link)
-    _, instance = ready_instance(call)
     check_stopped(instance, "the machine type")
     present, has_ssds = last_part(instance["machineType"]), any(disk["type"] == "SCRATCH" for disk in instance["disks"])
     if has_ssds or included_local_ssds(call.store, name)[0] or not can_change(present, name):
         raise invalid("resource.machineType", link, f"The machine type {present} cannot be changed to {name}.")
     check_parts(call, instance, machine_type)
-    return _change_stopped(call, "the machine type", {"machineType": call.url(f"{parent}/machineTypes/{name}")})
+    return call.url(f"{parent}/machineTypes/{name}")
 
 
 @handles("compute.instances.setMinCpuPlatform")

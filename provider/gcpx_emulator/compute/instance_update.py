@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from gcpx_emulator.compute.call import Call, handles
+from gcpx_emulator.compute.call import Call, handles, last_part
 from gcpx_emulator.compute.fingerprints import fingerprint
+from gcpx_emulator.compute.instance_changes import new_machine_type
 from gcpx_emulator.compute.instance_lifecycle import check_stopped, ready_instance
 from gcpx_emulator.compute.lists import show
 from gcpx_emulator.core.errors import ApiError, required, stale
@@ -25,7 +26,7 @@ Source: Terraform's provider, which also changes `params`; Google does not show 
 """
 _OF_STOPPED: Final = frozenset({"advancedMachineFeatures"})
 """The fields that change only while the instance is stopped, as in Terraform's provider."""
-_NOT_COMPARED: Final = frozenset({"fingerprint", "params"})
+_NOT_COMPARED: Final = frozenset({"fingerprint", "machineType", "params"})
 
 
 @handles("compute.instances.update")
@@ -47,6 +48,9 @@ def update_instance(call: Call) -> Json:
     changed = {name: value for name, value in wanted.items() if (value or None) != (instance.get(name) or None)}
     if changed.keys() & _OF_STOPPED:
         check_stopped(instance, min(changed.keys() & _OF_STOPPED))
+    if last_part(call.body.get("machineType") or "") != last_part(instance["machineType"]):
+        # Source: Google's sample that adds extended memory, whose test runs on Google.
+        changed["machineType"] = new_machine_type(call, instance)
     return call.update("update", path, instance | changed | {"fingerprint": fingerprint(instance | changed)})
 
 

@@ -9,8 +9,8 @@ from gcpx_emulator.compute.capacity import Hardware, reservation_path, used_of_r
 from gcpx_emulator.compute.collection import USUAL, Collection
 from gcpx_emulator.compute.lists import show
 from gcpx_emulator.compute.locations import region_in, zones_of
-from gcpx_emulator.core.errors import invalid, required
-from gcpx_emulator.core.json_data import Json
+from gcpx_emulator.core.errors import ApiError, invalid, required
+from gcpx_emulator.core.json_data import Json, field_names, merge
 
 _MOST_COMPACT: Final = {None: 150, 1: 22, 2: 256, 3: 1500}
 """The largest number of instances of a compact placement policy, by its maximum distance."""
@@ -32,6 +32,27 @@ _POLICIES: Final = Collection(
     users=_members,
 )
 _POLICIES.register(*USUAL)
+_PATCHED: Final = frozenset({"description", "snapshotSchedulePolicy"})
+"""The fields of a policy that a patch can change.
+
+Source: the options of `gcloud compute resource-policies update snapshot-schedule`.
+"""
+
+
+@handles("compute.resourcePolicies.patch")
+def patch_policy(call: Call) -> Json:
+    """Change a snapshot schedule; with a mask, only the fields that it names."""
+    _, policy = _POLICIES.find(call)
+    named = field_names(call.query.get("updateMask") or "") or list(call.body)
+    given = {name: call.body.get(name) for name in named}
+    for name in given.keys() - _PATCHED:
+        if given[name] != policy.get(name):
+            raise ApiError(501, f"{call.method.id} of {name} is not emulated")
+    changed = {name: merge(policy.get(name), given[name]) for name in given.keys() & _PATCHED}
+    schedule = (given.get("snapshotSchedulePolicy") or {}).get("schedule")
+    if schedule:  # a schedule has one frequency, which replaces another one
+        changed["snapshotSchedulePolicy"]["schedule"] = schedule
+    return _POLICIES.change(call, "patch", changed)
 
 
 def check_policies(call: Call, field: str, properties: Json, count: int = 1) -> None:

@@ -16,6 +16,7 @@ from gcpx_emulator.core.errors import ApiError
 from gcpx_emulator.core.json_data import Json, parse_json
 
 _RANGE: Final = re.compile(r"bytes (?:(\d+)-(\d+)|\*)/(\d+|\*)")
+_QUOTED_BOUNDARY: Final = re.compile(r"boundary='([^']*)'")
 _MOST_SESSIONS: Final = 1000
 MOST_BYTES: Final = 128 << 20
 """The largest body and the largest upload, in bytes."""
@@ -89,7 +90,8 @@ class Uploads:
 
 def _multipart(content_type: str, raw: bytes) -> Upload:
     """Read a body of two parts: the metadata as JSON, and the content."""
-    head = f"Content-Type: {content_type}\r\n\r\n".encode()
+    # gcloud writes the boundary between single quotes.
+    head = b"Content-Type: " + _QUOTED_BOUNDARY.sub(r'boundary="\1"', content_type).encode() + b"\r\n\r\n"
     message: Any = email.parser.BytesParser(policy=email.policy.HTTP).parsebytes(head + raw)
     parts = list(message.iter_parts()) if message.is_multipart() else []
     if len(parts) != 2:  # noqa: PLR2004 - metadata and content

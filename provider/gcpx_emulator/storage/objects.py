@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 from urllib.parse import quote
 
+import attrs
 import google_crc32c
 from starlette.responses import Response
 
@@ -18,7 +19,7 @@ from gcpx_emulator.core.errors import ApiError, invalid, required
 from gcpx_emulator.core.json_data import Json, merge
 from gcpx_emulator.core.listing import in_order, page_of
 from gcpx_emulator.storage.buckets import bucket_path, read_bucket, refuse_soft_deleted
-from gcpx_emulator.storage.conditions import check_conditions, etag, with_header_conditions
+from gcpx_emulator.storage.conditions import check_conditions, etag, failed_condition, with_header_conditions
 from gcpx_emulator.storage.globs import matches_glob
 from gcpx_emulator.storage.notification_configs import publish_event
 from gcpx_emulator.storage.protections import (
@@ -37,6 +38,8 @@ _ENDED: Final = "timeDeleted"
 CONTENT: Final = "_media"
 """The stored field with an object's content, in base64."""
 DEFAULT_TYPE: Final = "application/octet-stream"
+_HASHES: Final = {"crc32c": "crc32c", "md5Hash": "md5"}
+"""The fields with hashes of an object's content, each with its name in headers; what was composed has no MD5 hash."""
 _RANGE: Final = re.compile(r"bytes=(?:(\d+)-(\d*)|-(\d+))")
 _PARTIAL: Final = 206
 _HARMLESS: Final = {"Content-Security-Policy": "sandbox", "X-Content-Type-Options": "nosniff"}
@@ -51,7 +54,7 @@ def content_response(call: Call, stored: Json) -> Response:
     content = base64.b64decode(stored[CONTENT])
     part = _part(call.headers.get("range", ""), len(content))
     headers = {
-        "X-Goog-Hash": f"crc32c={stored['crc32c']},md5={stored['md5Hash']}",
+        "X-Goog-Hash": ",".join(f"{name}={stored[field]}" for field, name in _HASHES.items() if field in stored),
         "X-Goog-Generation": stored["generation"],
         "Accept-Ranges": "bytes",
         **_HARMLESS,
@@ -160,14 +163,18 @@ def _new_metadata(call: Call, name: str) -> Json:
     md5 = hashlib.md5(content, usedforsecurity=False).digest()
     return {
         **new_identity(call, call.path["bucket"], name),
-        "size": str(len(content)),
+        **_size_and_checksum(content),
         "storageClass": read_bucket(call)["storageClass"],
         "md5Hash": base64.b64encode(md5).decode(),
-        "crc32c": base64.b64encode(google_crc32c.Checksum(content).digest()).decode(),
         **protections_of_new(call, read_bucket(call)),
         **given,
         "contentType": given.get("contentType") or _checked_type(call.media.content_type or DEFAULT_TYPE),
     }
+
+
+def _size_and_checksum(content: bytes) -> Json:
+    checksum = google_crc32c.Checksum(content).digest()
+    return {"size": str(len(content)), "crc32c": base64.b64encode(checksum).decode()}
 
 
 def given_metadata(call: Call) -> Json:
@@ -310,10 +317,14 @@ def patch_object(call: Call) -> Json:
 @handles("storage.objects.delete")
 def delete_object(call: Call) -> None:
     """Delete an object; with a generation, delete that version for good, even if its bucket has versioning."""
-    stored = _read_object(call)
-    check_unprotected(call, stored, is_kept=not call.query.get("generation") and _has_versions(call, stored))
+    _delete(call, _read_object(call), is_for_good=bool(call.query.get("generation")))
+
+
+def _delete(call: Call, stored: Json, *, is_for_good: bool) -> None:
+    """Delete an object, of which a bucket with versioning keeps a noncurrent version unless it is deleted for good."""
+    check_unprotected(call, stored, is_kept=not is_for_good and _has_versions(call, stored))
     call.store.delete(_stored_path(stored))
-    if call.query.get("generation"):
+    if is_for_good:
         publish_event(call, "OBJECT_DELETE", metadata_of(call, stored), {})
     else:
         _end_of_live_version(call, stored, {})
@@ -343,3 +354,51 @@ def copy_object(call: Call) -> Json:
     copy = copied | protections_of_new(call, destination) | given_metadata(call) | new_identity(call, bucket, name)
     write_object(call, copy, replaced)
     return metadata_of(call, copy)
+
+
+_MOST_SOURCES: Final = 32
+"""The number of objects that can be composed at once, as the page "Composite objects" says."""
+
+
+@handles("storage.objects.compose")
+def compose_object(call: Call) -> Json:
+    """Concatenate objects of a bucket into a new one, without an MD5 hash; delete the sources if asked to."""
+    bucket, name, given = call.path["destinationBucket"], call.path["destinationObject"], call.body.get("sourceObjects")
+    destination = call.store.get(f"b/{bucket}")
+    if destination is None:
+        raise ApiError(404, "The specified bucket does not exist.")
+    if not given:
+        raise required("sourceObjects")
+    if len(given) > _MOST_SOURCES:
+        raise invalid("sourceObjects", len(given), f"The number of source objects must be at most {_MOST_SOURCES}.")
+    sources = [_source(call, bucket, one) for one in given]
+    replaced = call.store.get(object_path(bucket, name))
+    check_conditions(call, replaced)
+    content = b"".join(base64.b64decode(source[CONTENT]) for source in sources)
+    own = attrs.evolve(call, body=call.body.get("destination") or {})
+    stored = {
+        **new_identity(call, bucket, name),
+        **_size_and_checksum(content),
+        "storageClass": destination["storageClass"],
+        "contentType": DEFAULT_TYPE,
+        "componentCount": sum(source.get("componentCount", 1) for source in sources),
+        **protections_of_new(own, destination),
+        **given_metadata(own),
+        CONTENT: base64.b64encode(content).decode(),
+    }
+    write_object(call, stored, replaced)
+    if call.body.get("deleteSourceObjects"):
+        for source in sources:
+            _delete(call, source, is_for_good=False)
+    return metadata_of(call, stored)
+
+
+def _source(call: Call, bucket: str, given: Json) -> Json:
+    """Read a source of a composition, if its own condition holds."""
+    if not given.get("name"):
+        raise required("sourceObjects.name")
+    stored = read_stored(call, bucket, given["name"], given.get("generation"))
+    wanted = (given.get("objectPreconditions") or {}).get("ifGenerationMatch")
+    if wanted is not None and int(wanted) != int(stored["generation"]):
+        raise failed_condition()
+    return stored

@@ -8,10 +8,13 @@ from gcpx_emulator.storage import buckets, notification_configs, objects, permis
 
 
 def _amend(content: Json) -> None:
-    """Declare patches to be JSON Merge Patches, in which null removes a field."""
+    """Declare patches to be JSON Merge Patches, in which null removes a field, and accept what clients send."""
     for method in methods_of(content):
         if method["id"] in {"storage.buckets.patch", "storage.objects.patch"}:
             method["request"][MERGE_PATCH] = True
+        if method["id"] == "storage.buckets.delete":
+            # Ansible sends the `projection` of its reads with its deletions, too.
+            method["parameters"]["projection"] = {"location": "query", "type": "string"}
 
 
 serve(

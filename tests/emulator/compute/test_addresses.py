@@ -39,17 +39,27 @@ def test_an_external_address_is_used_by_one_instance(http):
     _insert(http, "vm", accessConfigs=[{"natIP": reserved["address"]}])
     path = f"projects/{PROJECT}/zones/{ZONE}/instances/vm"
     used = http.get(f"{ADDRESSES}/outside").json()
-    refused = http.delete(f"{ADDRESSES}/outside")
 
     assert _interface(http, "vm")["accessConfigs"][0]["natIP"] == reserved["address"]
     assert (used["status"], used["users"]) == ("IN_USE", [f"https://www.googleapis.com/compute/v1/{path}"])
-    assert refused.json()["error"]["errors"][0]["reason"] == "resourceInUseByAnotherResource"
     message = f"IP '{reserved['address']}' is already being used by another resource."
     again = _insert(http, "again", accessConfigs=[{"natIP": reserved["address"]}])
     assert _errors(http, again) == [("IP_IN_USE_BY_ANOTHER_RESOURCE", message)]
     http.delete(f"{BASE}/zones/{ZONE}/instances/vm")
     assert http.get(f"{ADDRESSES}/outside").json()["status"] == "RESERVED"
     assert http.delete(f"{ADDRESSES}/outside").status_code == 200
+
+
+def test_an_ephemeral_address_is_promoted_and_released_while_an_instance_has_it(http):
+    _insert(http, "vm", accessConfigs=[{}])
+    address = _interface(http, "vm")["accessConfigs"][0]["natIP"]
+    promoted = _reserve(http, name="promoted", address=address)
+    released = http.delete(f"{ADDRESSES}/promoted")
+
+    assert (promoted["address"], promoted["status"]) == (address, "IN_USE")
+    assert released.status_code == 200, released.text
+    assert _interface(http, "vm")["accessConfigs"][0]["natIP"] == address
+    assert http.get(f"{ADDRESSES}/promoted").status_code == 404
 
 
 def test_an_internal_address_is_kept_for_the_instance_that_names_it(http):

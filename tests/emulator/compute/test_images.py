@@ -36,7 +36,8 @@ def _template(api, image):
     "projects/debian-cloud/global/images/family/debian-12",
     f"{BASE}/projects/debian-cloud/global/images/family/debian-12",
     "https://compute.googleapis.com/compute/beta/projects/debian-cloud/global/images/debian-12-bookworm-v20261014",
-    "family/debian-12",
+    "family/debian-12", "projects/debian-cloud/zones/-/imageFamilyViews/debian-12",
+    f"{BASE}/projects/debian-cloud/zones/us-east1-b/imageFamilyViews/debian-12",
 ])  # fmt: skip
 def test_a_disk_names_its_source_image(api, cloud, image):
     assert _disk(api, sourceImage=image).status_code == 200

@@ -43,6 +43,18 @@ def test_an_update_that_is_not_possible_is_refused(http, read, change, status):
     assert read() == before
 
 
+def test_an_update_changes_the_machine_type_of_a_stopped_instance(http, read):
+    wanted = read()["machineType"].rpartition("/")[0] + "/e2-standard-4"
+    refused = http.put(URL, json={**read(), "machineType": wanted})
+    http.post(f"{URL}/stop")
+    changed = http.put(URL, json={**read(), "machineType": wanted})
+    unknown = http.put(URL, json={**read(), "machineType": f"{wanted}0"})
+
+    assert (refused.status_code, "must be stopped" in refused.text) == (400, True)
+    assert (changed.status_code, read()["machineType"]) == (200, wanted)
+    assert unknown.status_code == 400
+
+
 def test_an_update_that_restarts_the_instance_is_not_emulated(http, read):
     assert http.put(URL, params={"minimalAction": "RESTART"}, json=read()).status_code == 501
 

@@ -40,6 +40,26 @@ def test_google_s_client_creates_reads_lists_and_deletes_policies(cloud):
         policies.get(**where, resource_policy="near")
 
 
+def test_a_patch_changes_a_snapshot_schedule(http):
+    policies = f"/compute/v1/projects/{PROJECT}/regions/{REGION}/resourcePolicies"
+    daily = {"dailySchedule": {"daysInCycle": 1, "startTime": "04:00"}}
+    weekly = {"weeklySchedule": {"dayOfWeeks": [{"day": "MONDAY", "startTime": "00:00"}]}}
+    kept = {"retentionPolicy": {"maxRetentionDays": 3}}
+    http.post(policies, json={"name": "daily", "snapshotSchedulePolicy": {"schedule": daily, **kept}})
+    body = {"description": "new", "snapshotSchedulePolicy": {"schedule": weekly}}
+    changed = http.patch(f"{policies}/daily", json={"name": "daily", **body})
+    policy = http.get(f"{policies}/daily").json()
+
+    assert changed.status_code == 200, changed.text
+    assert (policy["description"], policy["snapshotSchedulePolicy"]) == ("new", {"schedule": weekly, **kept})
+    http.patch(f"{policies}/daily", params={"updateMask": "description"}, json={"snapshotSchedulePolicy": {}})
+    assert "description" not in (policy := http.get(f"{policies}/daily").json())
+    assert policy["snapshotSchedulePolicy"]["schedule"] == weekly
+    other = http.patch(f"{policies}/daily", json={"groupPlacementPolicy": {"vmCount": 2}})
+    assert (other.status_code, "compute.resourcePolicies.patch" in other.text) == (501, True)
+    assert http.patch(f"{policies}/none", json=body).status_code == 404
+
+
 @pytest.mark.parametrize(
     ("placement", "most"),
     [

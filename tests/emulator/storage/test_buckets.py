@@ -234,3 +234,9 @@ def test_soft_deletion_is_on_by_default_and_is_switched_off(http):
 
     assert off["softDeletePolicy"]["retentionDurationSeconds"] == "0"
     assert patched.json()["softDeletePolicy"]["retentionDurationSeconds"] == "604800"
+
+
+def test_a_deletion_may_have_the_projection_of_reads(cloud, http):
+    storage_client(cloud).create_bucket("another-bucket")
+
+    assert http.delete("/storage/v1/b/another-bucket", params={"projection": "full"}).status_code == 204

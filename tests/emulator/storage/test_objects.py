@@ -338,3 +338,52 @@ def test_a_malformed_pattern_is_refused(cloud, http):
     storage_client(cloud).bucket(BUCKET).blob("one").upload_from_string("x")
 
     assert http.get(OBJECTS, params={"matchGlob": "{a"}).status_code == 400
+
+
+def test_objects_are_composed(cloud):
+    bucket = storage_client(cloud).bucket(BUCKET)
+    parts = [bucket.blob("one"), bucket.blob("two")]
+    for part, text in zip(parts, ("eins ", "zwei"), strict=True):
+        part.upload_from_string(text)
+    whole = bucket.blob("whole")
+    whole.content_type = "text/plain"
+    whole.compose(parts, if_generation_match=0)
+    found = bucket.get_blob("whole")
+    twice = bucket.blob("twice")
+    twice.compose([found, parts[0]])
+
+    assert (found.size, found.content_type, found.download_as_text()) == (9, "text/plain", "eins zwei")
+    assert (found.component_count, found.md5_hash) == (2, None)
+    assert (twice.download_as_text(), twice.component_count) == ("eins zweieins ", 3)
+    with pytest.raises(exceptions.PreconditionFailed):
+        whole.compose(parts, if_generation_match=0)
+    with pytest.raises(exceptions.PreconditionFailed):
+        whole.compose(parts, if_source_generation_match=[1, 1])
+    with pytest.raises(exceptions.NotFound):
+        whole.compose([bucket.blob("none")])
+
+
+def test_a_composition_is_limited_and_deletes_its_sources_if_it_is_told_to(cloud, http):
+    bucket, compose = storage_client(cloud).bucket(BUCKET), f"/storage/v1/b/{BUCKET}/o/whole/compose"
+    bucket.blob("one").upload_from_string("eins")
+    refused = [
+        http.post(compose, json={"sourceObjects": sources}).status_code
+        for sources in ([], [{"name": "one"}] * 33, [{"name": ""}])
+    ]
+    held = http.post(
+        compose, json={"sourceObjects": [{"name": "one"}], "destination": {"acl": [{"entity": "allUsers"}]}}
+    )
+    made = http.post(compose, json={"sourceObjects": [{"name": "one"}], "deleteSourceObjects": True})
+
+    assert (refused, held.status_code, made.status_code) == ([400, 400, 400], 501, 200), made.text
+    assert [blob.name for blob in bucket.list_blobs()] == ["whole"]
+
+
+def test_an_upload_may_write_its_boundary_between_single_quotes(cloud, http):
+    lines = ["--=a=", "Content-Type: application/json", "", '{"name": "one"}', "--=a=", "Content-Type: text/plain", ""]
+    body = "\n".join([*lines, "eins", "--=a=--"])
+    headers = {"Content-Type": "multipart/related; boundary='=a='"}
+    made = http.post(f"/upload/storage/v1/b/{BUCKET}/o?uploadType=multipart", content=body, headers=headers)
+
+    assert made.status_code == 200, made.text
+    assert storage_client(cloud).bucket(BUCKET).blob("one").download_as_text() == "eins"
