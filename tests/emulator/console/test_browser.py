@@ -161,6 +161,21 @@ def test_all_text_has_contrast(cloud, http, console, browser, page, scheme):
     assert browser.run(CONTRAST) == []
 
 
+def test_a_form_makes_an_operation_fail(cloud, http, console, browser):
+    browser.open(f"{console}console/controls")
+    browser.until(LIVE)
+    form = "form[data-post$=faults]"
+    for name, words in (("method", "compute.disks.insert"), ("operation", "QUOTA_EXCEEDED"), ("message", "no more")):
+        browser.type(f"{form} [name={name}]", words)
+    browser.click(f"{form} button")
+    browser.until("document.getElementById('faults').textContent.includes('the operation fails')")
+    zone = f"/compute/v1/projects/{PROJECT}/zones/{ZONE}"
+    started = http.post(f"{zone}/disks", json={"name": "d", "sizeGb": "10"}).json()
+    operation = http.get(f"{zone}/operations/{started['name']}").json()
+
+    assert operation["error"]["errors"] == [{"code": "QUOTA_EXCEEDED", "message": "no more"}]
+
+
 def test_a_page_of_another_site_changes_nothing(cloud, http, console, browser):
     path = _instance(cloud, http)
     evil = f"""
