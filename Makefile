@@ -150,8 +150,8 @@ emulator: $(READY) ## Run the emulator in the foreground, on port 8095 or PORT=.
 picture: setup #: Record the README's picture of `pulumi up` again: docs/images/up.svg
 	@PYTHONPATH=tools $(BIN)/python -m picture docs/images/up.svg
 
-console-picture: setup #: Draw the picture of the emulator's console again: docs/images/console.png
-	@PYTHONPATH=tools $(BIN)/python tools/console_picture.py docs/images/console.png
+console-picture: setup #: Draw the pictures of the emulator's console again: docs/images/console.png and console-roll.webp
+	@PYTHONPATH=tools $(BIN)/python tools/console_picture.py docs/images/console.png docs/images/console-roll.webp
 
 bench: setup ## Measure speed and memory, as ratios to a provider that does nothing
 	@PYTHONPATH=tools $(BIN)/python benchmarks/bench.py

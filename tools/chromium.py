@@ -88,12 +88,17 @@ class Browser:
         features = [{"name": "prefers-color-scheme", "value": scheme}, still]
         self._devtools("Emulation.setEmulatedMedia", features=features)
 
-    def _devtools(self, command: str, **parameters: Any) -> None:
-        self.command("POST", "/goog/cdp/execute", cmd=command, params=parameters)
+    def _devtools(self, command: str, **parameters: Any) -> Any:
+        return self.command("POST", "/goog/cdp/execute", cmd=command, params=parameters)
 
     def draw(self, file: Path) -> None:
         """Write what the window shows as a PNG."""
         file.write_bytes(base64.b64decode(self.command("GET", "/screenshot")))
+
+    def webp(self, quality: int) -> bytes:
+        """Return what the window shows as a WebP; `quality` is 0 to 100."""
+        shot = self._devtools("Page.captureScreenshot", format="webp", quality=quality)
+        return base64.b64decode(shot["data"])
 
     def complaints(self) -> list[str]:
         """Return what the browser has logged about its pages: errors and what a policy has blocked."""

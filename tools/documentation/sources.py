@@ -38,7 +38,7 @@ _LANGUAGES: Final = {
     ".yaml": "yaml",
     ".yml": "yaml",
 }
-_IMAGES: Final = frozenset({".gif", ".jpg", ".png", ".svg"})
+_IMAGES: Final = frozenset({".gif", ".jpg", ".png", ".svg", ".webp"})
 _TABS: Final = re.compile(r"<!-- tabs -->\n(.*?)\n<!-- end of tabs -->", re.DOTALL)
 _TAB: Final = re.compile(r"<details(?: open)?><summary>(.*?)</summary>\n\n(.*?)\n\n</details>", re.DOTALL)
 

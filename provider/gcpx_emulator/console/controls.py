@@ -34,6 +34,8 @@ def fault() -> Html:
         tag("label", "Method", void("input", name="method", list="methods", required=True, placeholder="* for any")),
         tag("label", "Status", void("input", name="status", type="number", min=200, max=599)),
         tag("label", "Reason", void("input", name="reason", placeholder="quotaExceeded")),
+        tag("label", "Operation's error", void("input", name="operation", placeholder="QUOTA_EXCEEDED")),
+        tag("label", "Message", void("input", name="message")),
         tag("label", "Calls", void("input", name="times", type="number", min=1, value=1)),
         tag("label", "Delay in seconds", void("input", name="delay", type="number", min=0, step="any")),
         tag("label", "Connection", tag("select", *drops, name="drop")),

@@ -73,8 +73,9 @@ BODY: Final = ControlBody(
         ),
         "body": TEXT,
         "operation": Field(
-            "an operation's result: errors, each with a code, and optionally httpErrorStatusCode and httpErrorMessage",
-            _is_operation_result,
+            "an error's code, or an operation's result: errors, each with a code, and optionally httpErrorStatusCode "
+            "and httpErrorMessage",
+            lambda value: (is_text(value) and bool(value)) or _is_operation_result(value),
         ),
     },
 )
@@ -91,7 +92,7 @@ class Fault:
         status: answer with this HTTP status, and do not do the work.
         reason: Google's reason in that response, such as `quotaExceeded`; the code of an operation's error, such as
             `QUOTA_EXCEEDED`, becomes the reason of the same name.
-        message: the message in that response.
+        message: the message in that response, or of the operation's error.
         retry_after: seconds in the Retry-After header of that response.
         drop: cut the connection `before` or `after` the work is done.
         delay: seconds before the response.
@@ -119,7 +120,12 @@ class Fault:
             raise ApiError(400, "The body of a request to /_emulator/faults must have a method.")
         if fields["method"] != "*":
             check_method("faults", fields["method"])
-        return cls(**fields | ({"reason": _as_reason(fields["reason"])} if "reason" in fields else {}))
+        if "reason" in fields:
+            fields["reason"] = _as_reason(fields["reason"])
+        fault, code = cls(**fields), fields.get("operation")
+        if not is_text(code):
+            return fault
+        return attrs.evolve(fault, operation={"errors": [{"code": code, "message": fault.message}]})
 
 
 def _as_reason(text: str) -> str:

@@ -125,6 +125,8 @@ def _methods() -> Iterator[Transcoded]:
     listed = types.ListTopicSubscriptionsResponse.pb()
     yield method("Publisher/ListTopicSubscriptions", listed, "GET", f"{_TOPIC % 'topic'}/subscriptions")
     yield method("Publisher/DeleteTopic", Empty, "DELETE", _TOPIC % "topic")
+    detached = types.DetachSubscriptionResponse.pb()
+    yield method("Publisher/DetachSubscription", detached, "POST", f"{_SUBSCRIPTION % 'subscription'}:detach")
     yield method("Subscriber/CreateSubscription", subscription, "PUT", _SUBSCRIPTION % "name", takes=subscription)
     yield method("Subscriber/GetSubscription", subscription, "GET", _SUBSCRIPTION % "subscription")
     yield method("Subscriber/UpdateSubscription", subscription, "PATCH", _SUBSCRIPTION % "subscription.name")

@@ -163,8 +163,10 @@ def pull(call: Call) -> Json:
 
 
 def read_pulled(store: Store, name: str) -> Json:
-    """Read a subscription, which must exist and have no push endpoint."""
+    """Read a subscription, which must exist, be attached to its topic and have no push endpoint."""
     subscription = read(store, name)
+    if subscription.get("detached"):
+        raise ApiError(400, "The subscription is detached from its topic.", FAILED_PRECONDITION)
     if subscription["pushConfig"].get("pushEndpoint"):
         raise ApiError(400, "This method is not supported for this subscription type.", FAILED_PRECONDITION)
     return subscription

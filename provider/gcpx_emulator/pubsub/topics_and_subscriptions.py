@@ -81,8 +81,8 @@ def local_endpoint(subscription: Json) -> str:
 
 _NAME: Final = re.compile(r"(?!goog)[a-zA-Z][-a-zA-Z0-9_.~+%]{2,254}")
 _IMMUTABLE: Final = frozenset({"name", "topic", "enableMessageOrdering", "filter"})
-_NOT_SHOWN: Final = frozenset({"satisfiesPzs", "tags"})
-"""Fields of requests that no response has; only Google sets the first one."""
+_NOT_SET: Final = frozenset({"satisfiesPzs", "tags", "detached"})
+"""Fields that requests cannot set; responses do not show the first two."""
 
 
 def _check_name(name: str) -> None:
@@ -109,7 +109,7 @@ def create(store: Store, name: str, body: Json) -> Json:
     _check_name(name)
     if store.get(name) is not None:
         raise ApiError(409, f"Resource already exists in the project (resource={name.rpartition('/')[2]}).")
-    resource = {field: value for field, value in body.items() if field not in _NOT_SHOWN} | {"name": name}
+    resource = {field: value for field, value in body.items() if field not in _NOT_SET} | {"name": name}
     store.put(name, resource)
     return resource
 
@@ -139,7 +139,7 @@ def patch(call: Call, kind: str, resource: Json, change: Json) -> Json:
             raise ApiError(400, f"Invalid update_mask provided: '{field}' is not a known {kind} field.")
         if path[0] in _IMMUTABLE:
             raise ApiError(400, f"Invalid update_mask provided: {field} cannot be changed.")
-        if path[0] not in _NOT_SHOWN:
+        if path[0] not in _NOT_SET:
             _replace(resource, path, change)
     call.store.put(resource["name"], resource)
     return resource
@@ -159,8 +159,8 @@ def _replace(resource: Json, path: list[str], change: Json) -> None:
 
 
 def subscriptions_of(store: Store, topic: str) -> list[Json]:
-    """Find the subscriptions of a topic, in all projects."""
-    return [item for item in all_subscriptions(store) if item["topic"] == topic]
+    """Find the subscriptions that are attached to a topic, in all projects."""
+    return [item for item in all_subscriptions(store) if item["topic"] == topic and not item.get("detached")]
 
 
 def all_subscriptions(store: Store) -> list[Json]:
@@ -209,8 +209,9 @@ def patch_topic(call: Call) -> Json:
 def delete_topic(call: Call) -> Json:
     """Delete a topic; its subscriptions stay."""
     name = read_topic(call)["name"]
-    for subscription in subscriptions_of(call.store, name):
-        call.store.put(subscription["name"], subscription | {"topic": _DELETED})
+    for subscription in all_subscriptions(call.store):
+        if subscription["topic"] == name:
+            call.store.put(subscription["name"], subscription | {"topic": _DELETED})
     call.store.delete(policy_path(name))
     call.store.delete(name)
     return {}
@@ -227,7 +228,7 @@ def list_subscriptions_of_topic(call: Call) -> Json:
 
 _TOPIC: Final = re.compile(r"projects/[^/]+/topics/[^/]+")
 SUBSCRIPTION: Final = re.compile(r"projects/[^/]+/subscriptions/[^/]+")
-_NOT_EMULATED: Final = ("bigqueryConfig", "bigtableConfig", "cloudStorageConfig", "detached", "messageTransforms")
+_NOT_EMULATED: Final = ("bigqueryConfig", "bigtableConfig", "cloudStorageConfig", "messageTransforms")
 _DEFAULTS: Final[Json] = {
     "ackDeadlineSeconds": 10,
     "messageRetentionDuration": "604800s",
@@ -333,9 +334,26 @@ def modify_push_config(call: Call) -> Json:
 def delete_subscription(call: Call) -> Json:
     """Delete a subscription and its messages."""
     name = read_subscription(call)["name"]
-    for path, _ in list(call.store.scan([f"{name}/messages"])):
-        call.store.delete(path)
+    _drop_messages(call.store, name)
     call.store.delete(policy_path(name))
     call.store.delete(name)
+    call.cloud.publisher.deliver_due()
+    return {}
+
+
+def _drop_messages(store: Store, subscription: str) -> None:
+    for path, _ in list(store.scan([f"{subscription}/messages"])):
+        store.delete(path)
+
+
+@handles("pubsub.projects.subscriptions.detach")
+def detach_subscription(call: Call) -> Json:
+    """Drop a subscription's messages; it gets no more.
+
+    Source: `DetachSubscription` in google/pubsub/v1/pubsub.proto.
+    """
+    subscription = read_subscription(call)
+    _drop_messages(call.store, subscription["name"])
+    call.store.put(subscription["name"], subscription | {"detached": True})
     call.cloud.publisher.deliver_due()
     return {}

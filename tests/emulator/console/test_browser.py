@@ -127,6 +127,7 @@ def test_a_phone_shows_each_page_without_scrolling_sideways(cloud, http, console
     assert (light[0] < light[1]) == (scheme == "light")
 
 
+SHOWN = "return [...document.querySelectorAll('.tiles .tile')].map((one) => one.getAttribute('aria-label'))"
 CONTRAST = """
 const channel = (value) => { value /= 255; return value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4; };
 const brightness = (colour) => { const [r, g, b] = colour.match(/[0-9.]+/g).map(Number);
@@ -158,6 +159,21 @@ def test_all_text_has_contrast(cloud, http, console, browser, page, scheme):
     browser.open(console + page)
 
     assert browser.run(CONTRAST) == []
+
+
+def test_a_form_makes_an_operation_fail(cloud, http, console, browser):
+    browser.open(f"{console}console/controls")
+    browser.until(LIVE)
+    form = "form[data-post$=faults]"
+    for name, words in (("method", "compute.disks.insert"), ("operation", "QUOTA_EXCEEDED"), ("message", "no more")):
+        browser.type(f"{form} [name={name}]", words)
+    browser.click(f"{form} button")
+    browser.until("document.getElementById('faults').textContent.includes('the operation fails')")
+    zone = f"/compute/v1/projects/{PROJECT}/zones/{ZONE}"
+    started = http.post(f"{zone}/disks", json={"name": "d", "sizeGb": "10"}).json()
+    operation = http.get(f"{zone}/operations/{started['name']}").json()
+
+    assert operation["error"]["errors"] == [{"code": "QUOTA_EXCEEDED", "message": "no more"}]
 
 
 def test_a_page_of_another_site_changes_nothing(cloud, http, console, browser):
@@ -216,3 +232,27 @@ def test_the_picture_of_the_guide_is_drawn(browser, tmp_path):
     assert sizes[0] == sizes[1]
     assert (tmp_path / "console.png").stat().st_size < 200_000
     assert "web-041, staging" in browser.run("return document.documentElement.outerHTML")
+
+
+def test_the_recording_of_the_guide_shows_every_step_of_a_roll(browser, tmp_path, monkeypatch):
+    taken, webp = [], chromium.Browser.webp
+
+    def noted(self, quality):
+        taken.append([" ".join(one.split()) for one in self.run(SHOWN)])
+        return webp(self, quality)
+
+    monkeypatch.setattr(chromium.Browser, "webp", noted)
+    console_picture.film(browser, tmp_path / "roll.webp")
+    first, last = taken[0], taken[-1]
+    browser.open((tmp_path / "roll.webp").as_uri())
+    size = browser.run("const one = document.images[0]; return [one.complete, one.naturalWidth, one.naturalHeight]")
+    shown = {tile for tiles in taken for tile in tiles}
+
+    assert (first, len(last)) == ([], 12)
+    assert not {tile.split(",")[0] for tile in last} & {tile.split(",")[0] for tile in taken[5]}
+    assert {tile.split(", ")[1] for tile in shown} >= {"provisioning", "staging", "running", "stopping"}
+    assert all("with guest attributes" in tile and "older" not in tile for tile in last)
+    assert any("older generation" in tile for tile in shown)
+    assert all(12 <= len(tiles) <= 15 for tiles in taken[1:])
+    assert size == [True, 960, 650]
+    assert (tmp_path / "roll.webp").stat().st_size < 1_000_000

@@ -294,6 +294,20 @@ def test_a_stream_with_a_wrong_request_ends(subscriber, stream, first, later, co
     assert caught.value.grpc_status_code.name == code
 
 
+def test_a_detached_subscription_loses_its_messages_and_gets_no_more(publisher, subscriber):
+    _subscribe(subscriber)
+    _publish(publisher, "before")
+    publisher.detach_subscription(request={"subscription": SUBSCRIPTION})
+    _publish(publisher, "after")
+
+    assert subscriber.get_subscription(subscription=SUBSCRIPTION).detached
+    assert list(publisher.list_topic_subscriptions(topic=TOPIC)) == []
+    with pytest.raises(exceptions.FailedPrecondition, match="detached"):
+        subscriber.pull(subscription=SUBSCRIPTION, max_messages=10)
+    publisher.delete_topic(topic=TOPIC)
+    assert subscriber.get_subscription(subscription=SUBSCRIPTION).topic == "_deleted-topic_"
+
+
 def test_a_stream_ends_with_its_subscription(publisher, subscriber, stream):
     _subscribe(subscriber)
     _publish(publisher, "one")
