@@ -293,7 +293,7 @@ def page_of(rows_after: RowsAfter, query: Query, newest_after: NewestAfter | Non
 
 def _sorted(rows_after: RowsAfter) -> NewestAfter:
     def newest_after(last_age: int, last: str) -> _Rows:
-        rows = sorted(((age(item), key), item) for key, item in rows_after(""))
+        rows = sorted((((age(item), key), item) for key, item in rows_after("")), key=operator.itemgetter(0))
         return ((position[1], item) for position, item in rows if position > (last_age, last))
 
     return newest_after
