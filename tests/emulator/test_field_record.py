@@ -83,6 +83,7 @@ DROPPED = {
     "pubsub.projects.subscriptions.testIamPermissions permissions": ANSWERED,
     "pubsub.projects.topics.testIamPermissions permissions": ANSWERED,
     "pubsub.projects.subscriptions.create detached": "only a detachment sets it",
+    "pubsub.projects.subscriptions.patch subscription.detached": "only a detachment sets it",
     "storage.buckets.setIamPolicy kind": "only Google sets it",
     "storage.buckets.setIamPolicy resourceId": "only Google sets it",
     "storage.buckets.setIamPolicy version": "it follows from the bindings",
