@@ -138,7 +138,11 @@ REFUSED = [
         "compute.region.list is not a method that is emulated; did you mean compute.regions.list or ",
     ),
     ("faults", {"method": "xyz"}, "xyz is not a method that is emulated; a method is named like"),
-    ("faults", {"method": METHOD, "operation": {"error": []}}, "'operation' must be an operation's result"),
+    (
+        "faults",
+        {"method": METHOD, "operation": {"error": []}},
+        "'operation' must be an error's code, or an operation's result",
+    ),
     ("faults", {"method": METHOD, "operation": {"errors": [{"message": "no code"}]}}, "'operation'"),
     ("faults", {"method": METHOD, "operation": {"errors": [ERROR], "httpErrorStatusCode": "403"}}, "'operation'"),
     ("faults", {"method": METHOD, "operation": {"errors": [ERROR], "httpErrorMessage": 1}}, "'operation'"),
@@ -317,8 +321,8 @@ def test_every_kind_that_the_emulator_creates_is_accepted(http, kind):
     assert http.get(f"/_emulator/resources?kind={kind}").status_code == 200
 
 
-def test_the_log_keeps_the_latest_bodies_and_says_that_it_left_older_ones_out(cloud, http):
-    cloud.emulator.requests.most_characters = 1_000
+def test_the_log_keeps_the_latest_bodies_and_says_that_it_left_older_ones_out(cloud, http, monkeypatch):
+    monkeypatch.setattr(cloud.emulator.requests, "most_characters", 1_000)
     for number in range(3):
         body = {"name": f"bucket-{number}", "labels": {"text": "x" * 450}}
         assert http.post("/storage/v1/b?project=p", json=body).status_code == 200
@@ -329,8 +333,8 @@ def test_the_log_keeps_the_latest_bodies_and_says_that_it_left_older_ones_out(cl
     assert "fill the log" in http.get("/console/requests").text
 
 
-def test_the_latest_body_is_kept_however_long_it_is(cloud, http):
-    cloud.emulator.requests.most_characters = 10
+def test_the_latest_body_is_kept_however_long_it_is(cloud, http, monkeypatch):
+    monkeypatch.setattr(cloud.emulator.requests, "most_characters", 10)
     http.post("/storage/v1/b?project=p", json={"name": "bucket-0", "labels": {"text": "x" * 60}})
     (entry,) = http.get("/_emulator/requests").json()
 

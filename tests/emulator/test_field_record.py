@@ -82,8 +82,6 @@ DROPPED = {
     "pubsub.projects.subscriptions.pull returnImmediately": ANSWERED,
     "pubsub.projects.subscriptions.testIamPermissions permissions": ANSWERED,
     "pubsub.projects.topics.testIamPermissions permissions": ANSWERED,
-    "pubsub.projects.subscriptions.create detached": "only a detachment sets it",
-    "pubsub.projects.subscriptions.patch subscription.detached": "only a detachment sets it",
     "storage.buckets.setIamPolicy kind": "only Google sets it",
     "storage.buckets.setIamPolicy resourceId": "only Google sets it",
     "storage.buckets.setIamPolicy version": "it follows from the bindings",

@@ -69,14 +69,15 @@ class RequestLog:
     def add_body(self, entry: Json, body: Any) -> None:
         """Add the JSON of a body to a request's entry, without keys."""
         entry["body"] = shown_body(body)
-        length = len(json.dumps(entry["body"])) if body else 0
+        if not body:
+            return
+        length = len(json.dumps(entry["body"]))
         self._with_body.append((entry, length))
         self._characters += length
         while self._characters > self.most_characters and len(self._with_body) > 1:
             oldest, length = self._with_body.popleft()
             self._characters -= length
-            if length:
-                oldest["body"] = f"{length:,} characters, left out because the bodies after it fill the log"
+            oldest["body"] = f"{length:,} characters, left out because the bodies after it fill the log"
 
     def answered(self, entry: Json, status: int, received: int, reason: str = "", message: str = "") -> None:
         """Complete a request's entry with its response; `received` is the size of its body in bytes.

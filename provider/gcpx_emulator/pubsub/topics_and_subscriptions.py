@@ -228,7 +228,7 @@ def list_subscriptions_of_topic(call: Call) -> Json:
 
 _TOPIC: Final = re.compile(r"projects/[^/]+/topics/[^/]+")
 SUBSCRIPTION: Final = re.compile(r"projects/[^/]+/subscriptions/[^/]+")
-_NOT_EMULATED: Final = ("bigqueryConfig", "bigtableConfig", "cloudStorageConfig", "messageTransforms")
+_NOT_EMULATED: Final = ("bigqueryConfig", "bigtableConfig", "cloudStorageConfig", "detached", "messageTransforms")
 _DEFAULTS: Final[Json] = {
     "ackDeadlineSeconds": 10,
     "messageRetentionDuration": "604800s",
