@@ -107,41 +107,23 @@ def test_a_refused_seed_leaves_nothing(tmp_path):
         assert _counts(host) == {}
 
 
-def test_a_command_runs_on_a_seeded_emulator(tmp_path):
-    program = (
-        "import urllib.request as r; print(r.urlopen('https://storage.googleapis.com/storage/v1/b/uploads').status)"
+def _run(tmp_path, requests, program):
+    """Run a program of Python on an emulator that begins with these requests."""
+    command = [sys.executable, "-m", "gcpx_emulator", "run", "--seed", _file(tmp_path, requests), "--"]
+    return subprocess.run(
+        [*command, sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=HANGS
     )
-    command = [
-        sys.executable,
-        "-m",
-        "gcpx_emulator",
-        "run",
-        "--seed",
-        _file(tmp_path, [BUCKET]),
-        "--",
-        sys.executable,
-        "-c",
-        program,
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=HANGS)
+
+
+def test_a_command_runs_on_a_seeded_emulator(tmp_path):
+    bucket = "https://storage.googleapis.com/storage/v1/b/uploads"
+    done = _run(tmp_path, [BUCKET], f"import urllib.request as r; print(r.urlopen('{bucket}').status)")
 
     assert (done.returncode, done.stdout) == (0, "200\n")
 
 
 def test_a_command_does_not_run_with_a_wrong_seed(tmp_path):
-    command = [
-        sys.executable,
-        "-m",
-        "gcpx_emulator",
-        "run",
-        "--seed",
-        _file(tmp_path, [1]),
-        "--",
-        sys.executable,
-        "-c",
-        "print('ran')",
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=HANGS)
+    done = _run(tmp_path, [1], "print('ran')")
 
     assert done.returncode == 126
     assert done.stdout == ""

@@ -128,7 +128,7 @@ MACHINE_TYPE: Final = Setting(
 _CPU_PLATFORM: Final = Setting(
     "minCpuPlatform",
     "setMinCpuPlatform",
-    lambda properties: {name: properties[name] for name in ("minCpuPlatform",) if properties.get(name)},
+    lambda properties: {"minCpuPlatform": properties["minCpuPlatform"]} if properties.get("minCpuPlatform") else {},
     lambda _, wanted: {"minCpuPlatform": wanted.get("minCpuPlatform", "")},
 )
 _ACCELERATORS: Final = Setting(
