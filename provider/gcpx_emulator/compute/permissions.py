@@ -231,6 +231,12 @@ _IRREGULAR: Final = {
         need(_project, "compute.disks.createSnapshot on the disks of the source instance"),
     ),
     "compute.regionDisks.createSnapshot": _CREATE_SNAPSHOT,
+    **{
+        f"compute.{disks}.stopGroupAsyncReplication": (
+            need(_project, "compute.disks.stopGroupAsyncReplication on the project"),
+        )
+        for disks in ("disks", "regionDisks")
+    },
     "compute.regionInstanceTemplates.insert": _INSERT_TEMPLATE,
     "compute.regionInstances.bulkInsert": _INSERT_IN_BULK,
 }

@@ -7,6 +7,7 @@ from gcpx_emulator.compute import (
     addresses,
     bulk_insert,
     capacity_advice,
+    disk_replication,
     disks,
     guest_attributes,
     images,
