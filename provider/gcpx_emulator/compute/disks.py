@@ -13,6 +13,7 @@ from gcpx_emulator.compute.encryption_keys import shown_keys
 from gcpx_emulator.compute.fingerprints import with_label_fingerprint
 from gcpx_emulator.compute.locations import REGIONAL, ZONAL, region_of, zones_of
 from gcpx_emulator.compute.predefined_resources import DISK_TYPES
+from gcpx_emulator.compute.storage_pools import check_pool
 from gcpx_emulator.core.clock import pacific_timestamp
 from gcpx_emulator.core.discovery import document
 from gcpx_emulator.core.errors import ApiError, invalid, misused, required
@@ -94,6 +95,7 @@ def new_disk(call: Call, path: str, body: Json, field: str = "resource") -> Json
         location: call.url(parent),
         "selfLink": call.url(path),
     }
+    check_pool(call, f"{field}.storagePool", path, disk)
     return with_label_fingerprint(disk)
 
 
@@ -242,6 +244,7 @@ def resize_disk(call: Call) -> Json:
         raise required("sizeGb")
     if int(size) <= int(disk["sizeGb"]):
         raise invalid("sizeGb", size, f"The new size must be larger than the present one, {disk['sizeGb']} GB.")
+    check_pool(call, "sizeGb", path, disk | {"sizeGb": size})
     return call.update("resizeDisk", path, disk | {"sizeGb": size}, *_effects_of_size(call, path, disk, size))
 
 
@@ -291,6 +294,7 @@ def update_disk(call: Call) -> Json:
     kept = _kept(call, call.parent, call.body)
     changed = {name: kept.get(name) for name in fields} | {"sizeGb": size}
     check_object(call.method, "Disk", {name: (disk | changed).get(name) for name in _SHAPE})
+    check_pool(call, "resource.sizeGb", path, disk | {"sizeGb": size})
     return call.update("update", path, disk | changed, *_effects_of_size(call, path, disk, size))
 
 

@@ -18,7 +18,7 @@ from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.permissions import Need, Resources, declare_needs, need
 from gcpx_emulator.core.rates import RateQuota, declare_rate_quotas
 
-_VERBS: Final = {"aggregatedList": "list", "insert": "create", "patch": "update", "wait": "get"}
+_VERBS: Final = {"aggregatedList": "list", "insert": "create", "listDisks": "get", "patch": "update", "wait": "get"}
 """The verbs of permissions that differ from the methods' names."""
 PUBLIC: Final = re.compile(r"projects/[a-z-]+-cloud/")
 """The beginning of the paths of Google's public images, which everyone may use."""
@@ -178,6 +178,10 @@ _FURTHER: Final = {
         f"compute.firewalls.{method}": (need(_named("network"), _UPDATE_POLICY),)
         for method in ("insert", "patch", "update")
     },
+    "compute.routes.insert": (need(_named("network"), _UPDATE_POLICY),),
+    "compute.disks.insert": (
+        need(_named("storagePool"), "compute.storagePools.use on the storage pool if `storagePool` is set"),
+    ),
     "compute.instances.addResourcePolicies": (need(_project, "compute.resourcePolicies.use on the project"),),
     "compute.instances.attachDisk": (
         need(

@@ -25,7 +25,9 @@ from gcpx_emulator.compute import (
     permissions,
     placement,
     predefined_resources,
+    routes,
     snapshots,
+    storage_pools,
 )
 from gcpx_emulator.core.call import HANDLERS
 from gcpx_emulator.core.discovery import MERGE_PATCH, SKIPS_NULLS, Api, methods_of, serve

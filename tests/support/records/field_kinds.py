@@ -21,6 +21,8 @@ BASE: Final = f"/compute/beta/projects/{PROJECT}"
 TOPIC: Final = f"projects/{PROJECT}/topics/uploads"
 VM: Final = f"zones/{ZONE}/instances/example-vm"
 DISK: Final = f"zones/{ZONE}/disks/example-data"
+POOL: Final = f"zones/{ZONE}/storagePools/pool"
+HYPERDISK: Final = f"zones/{ZONE}/diskTypes/hyperdisk-balanced"
 POLICY: Final = "regions/us-east1/resourcePolicies/daily"
 KEY: Final = {"rawKey": DISK_KEY}
 HASHED: Final = {"sha256": base64.b64encode(hashlib.sha256(base64.b64decode(DISK_KEY)).digest()).decode()}
@@ -69,7 +71,8 @@ def _scheduling(http: Any, body: Json) -> Sent:
 def _new_disk(http: Any, body: Json) -> Sent:
     """Insert an instance with these `initializeParams`, and read the disk that is made."""
     disk = {"boot": True, "initializeParams": {"sourceImage": DEBIAN, **body}}
-    answer, read = _INSTANCE(http, {**_MACHINE, "disks": [disk]})
+    with_hyperdisks = {"machineType": f"zones/{ZONE}/machineTypes/c3-standard-4"} if "storagePool" in body else {}
+    answer, read = _INSTANCE(http, {**_MACHINE, **with_hyperdisks, "disks": [disk]})
     return answer, lambda: http.get(read()["disks"][0]["source"].partition("googleapis.com")[2]).json()
 
 
@@ -243,9 +246,13 @@ KINDS: Final = [
             "replicaZones": [f"zones/us-east1-{letter}" for letter in "bc"],
             "sizeGb": "20",
             "sourceMachineImage": "global/machineImages/golden",
+            "storagePool": POOL,
             "type": f"zones/{ZONE}/diskTypes/pd-ssd",
         },
-        beside={"sourceMachineImage": {"sourceMachineImageDiskDeviceName": "boot"}},
+        beside={
+            "sourceMachineImage": {"sourceMachineImageDiskDeviceName": "boot"},
+            "storagePool": {"type": HYPERDISK},
+        },
         shown=SHOWN_SOURCES,
         not_shown={"labelFingerprint": COMPUTED, "params": INPUT_ONLY},
     ),
@@ -253,9 +260,12 @@ KINDS: Final = [
         name="new disk of an instance",
         schema="AttachedDiskInitializeParams",
         send=_new_disk,
-        values={**SOURCES, "architecture": "X86_64", "diskSizeGb": "20", "provisionedIops": "10000", "resourceManagerTags": {"tagKeys/1": "tagValues/2"},
+        values={**SOURCES, "architecture": "X86_64", "diskSizeGb": "20", "provisionedIops": "10000", "resourceManagerTags": {"tagKeys/1": "tagValues/2"}, "storagePool": POOL,
                 "diskType": f"zones/{ZONE}/diskTypes/pd-ssd", "replicaZones": [f"zones/us-east1-{letter}" for letter in "bc"]},
-        beside={name: {"sourceImage": None} for name in ("sourceInstantSnapshot", "sourceSnapshot")},
+        beside={
+            **{name: {"sourceImage": None} for name in ("sourceInstantSnapshot", "sourceSnapshot")},
+            "storagePool": {"diskType": HYPERDISK},
+        },
         shown=SHOWN_SOURCES,
         not_shown={
             "diskName": "the disk has it as its name",
@@ -573,8 +583,13 @@ def fields_of(kind: Kind) -> dict[str, Any]:
 
 
 def prepare(http: Any) -> None:
-    """Create what requests refer to, besides an instance and a disk: a resource policy and a machine image."""
+    """Create what requests refer to, besides an instance and a disk, such as a resource policy."""
     http.post(f"{BASE}/regions/us-east1/resourcePolicies", json={"name": "daily"})
+    pool = {
+        "storagePoolType": f"zones/{ZONE}/storagePoolTypes/hyperdisk-balanced",
+        "poolProvisionedCapacityGb": "10240",
+    }
+    http.post(f"{BASE}/zones/{ZONE}/storagePools", json={"name": "pool", **pool})
     http.post(f"{BASE}/global/machineImages", json={"name": "golden", "sourceInstance": VM})
     http.post(f"{BASE}/global/snapshots", json={"name": "s", "sourceDisk": DISK})
     http.post(f"{BASE}/global/networks", json={"name": "vpc", "autoCreateSubnetworks": False})
