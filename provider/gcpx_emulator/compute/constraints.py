@@ -537,6 +537,20 @@ _OF_STORAGE_POOLS: Final = (
     Constraint("StoragePool", "poolProvisionedIops", "Must not be negative.", at_least(0)),
     Constraint("StoragePool", "poolProvisionedThroughput", "Must not be negative.", at_least(0)),
 )
+_MOST_MANAGED: Final = 1000
+_OF_INSTANCE_GROUPS: Final = (
+    Constraint(
+        "InstanceGroupManager",
+        "baseInstanceName",
+        "Must be a name of at most 58 characters.",
+        matches(r"[a-z][-a-z0-9]{0,57}|[a-z][-a-z0-9]{0,51}-#{1,10}(?:\[[0-9]{1,10}\])?"),
+    ),
+    Constraint(
+        "InstanceGroupManager", "targetSize", f"Must be between 0 and {_MOST_MANAGED}.", between(0, _MOST_MANAGED)
+    ),
+    Constraint("NamedPort", "name", NAME_MESSAGE, matches(NAME)),
+    Constraint("NamedPort", "port", "Must be between 1 and 65535.", between(1, 65_535)),
+)
 _LOWEST_PRIORITY: Final = 65_535
 
 
@@ -560,6 +574,7 @@ CONSTRAINTS: Final[tuple[Constraint, ...]] = (
     *_OF_DISKS,
     *_OF_IMAGES,
     *_OF_INSTANCES,
+    *_OF_INSTANCE_GROUPS,
     *_OF_LABELS,
     *_OF_NETWORK_INTERFACES,
     *_OF_ROUTES,

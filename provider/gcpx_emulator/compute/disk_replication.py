@@ -97,7 +97,7 @@ def clone_group(call: Call) -> Json:
 def _clone(call: Call, disk: Json) -> Json:
     """Write a new disk with a name of its own and the content of another."""
     name = f"{disk['name'][:_LONGEST_STEM]}-{uuid.uuid4().hex[:_SUFFIX]}"
-    shape = {field: disk[field] for field in _CLONED if field in disk}
+    shape: Json = {field: disk[field] for field in _CLONED if field in disk}
     return new_disk(call, f"{call.parent}/disks/{name}", {**shape, "sourceDisk": disk["selfLink"]})
 
 

@@ -91,7 +91,7 @@ def _without_partner_metadata(resource: Json) -> Json:
 _LINKS: Final = frozenset(
     {"acceleratorType", "commitment", "consistencyGroupPolicy", "customImage", "disk", "diskType", "firewallPolicy"}
     | {"ipCollection", "licenses", "linkedCommitments", "machineType", "network", "networkAttachment", "networkProfile"}
-    | {"nextHopGateway", "nextHopInstance"}
+    | {"instance", "instanceGroup", "instanceTemplate", "nextHopGateway", "nextHopInstance"}
     | {"region", "replacement", "replicaZones", "resourcePolicies", "securityPolicy", "selfLink", "selfLinkWithId"}
     | {"source", "sourceConsistencyGroupPolicy", "sourceDisk", "sourceDiskForRecoveryCheckpoint", "sourceImage"}
     | {"sourceInstance", "sourceInstanceTemplate", "sourceInstantSnapshot", "sourceMachineImage", "sourceSnapshot"}

@@ -214,10 +214,35 @@ def _regular_needs(method: str) -> tuple[Need, ...]:
     return need(_not_public(_itself) if is_image else _itself, words), *further
 
 
+_OF_GROUPS: Final = (
+    (
+        "instanceGroupManagers",
+        "update",
+        (
+            "abandonInstances",
+            "createInstances",
+            "deleteInstances",
+            "recreateInstances",
+            "resize",
+            "setInstanceTemplate",
+        ),
+    ),
+    ("instanceGroupManagers", "get", ("listErrors", "listManagedInstances")),
+    ("instanceGroups", "update", ("addInstances", "removeInstances", "setNamedPorts")),
+    ("instanceGroups", "list", ("listInstances",)),
+)
+"""The methods of instance groups that need the permission of another name: their kind, its verb, and the methods."""
+
+
 _IRREGULAR: Final = {
     "compute.disks.createSnapshot": _CREATE_SNAPSHOT,
     "compute.instanceTemplates.insert": _INSERT_TEMPLATE,
     "compute.instances.bulkInsert": _INSERT_IN_BULK,
+    **{
+        f"compute.{kind}.{method}": (need(_itself, f"compute.{kind}.{verb} on the project"),)
+        for kind, verb, methods in _OF_GROUPS
+        for method in methods
+    },
     "compute.instances.insert": (
         need(_project, "compute.instances.create on the project"),
         need(

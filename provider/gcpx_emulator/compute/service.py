@@ -12,6 +12,8 @@ from gcpx_emulator.compute import (
     guest_attributes,
     images,
     instance_changes,
+    instance_group_managers,
+    instance_groups,
     instance_lifecycle,
     instance_templates,
     instance_update,
@@ -26,6 +28,7 @@ from gcpx_emulator.compute import (
     placement,
     predefined_resources,
     routes,
+    serial_port,
     snapshots,
     storage_pools,
 )
