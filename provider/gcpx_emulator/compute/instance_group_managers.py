@@ -67,7 +67,7 @@ def _create(call: Call, path: str, head: Json) -> Json:
     manager = {
         "description": "",
         "listManagedInstancesResults": "PAGELESS",
-        **body,
+        **{name: value for name, value in body.items() if name != "namedPorts"},
         **head,
         "baseInstanceName": base,
         "instanceGroup": call.url(group),
@@ -186,9 +186,11 @@ def _action(manager: Json, name: str, instance: Json | None) -> str:
 
 
 def _with_status(call: Call) -> Callable[[Json], Json]:
-    """Return what adds to a manager what it does with its instances."""
+    """Return what adds to a manager what it does with its instances, and the named ports of its group."""
 
     def complete(manager: Json) -> Json:
+        group = call.store.get(path_of(manager["instanceGroup"], "")) or {}
+        ports = {"namedPorts": group["namedPorts"]} if group.get("namedPorts") else {}
         actions = [_action(manager, name, one) for name, one in _instances(call, manager).items()]
         counts = {name: sum(action.lower() == name.lower() for action in actions) for name in _COUNTED}
         reached = all(
@@ -196,7 +198,7 @@ def _with_status(call: Call) -> Callable[[Json], Json]:
             for instance in _instances(call, manager).values()
         )
         status = {"isStable": set(actions) <= {_NONE}, "versionTarget": {"isReached": reached}}
-        return manager | {"currentActions": counts, "status": status}
+        return manager | ports | {"currentActions": counts, "status": status}
 
     return complete
 

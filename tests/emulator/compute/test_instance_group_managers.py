@@ -67,7 +67,7 @@ def test_a_manager_creates_its_instances_from_the_template(http, templates):
     assert (instance["machineType"], instance["labels"]) == (f"{URL}/machineTypes/e2-small", {"a": "b"})
     assert instance["disks"][0]["source"] == f"{URL}/disks/{instance['name']}"
     assert (manager["instanceGroup"], group["size"]) == (group["selfLink"], 2)
-    assert group["namedPorts"] == [{"name": "http", "port": 80}]
+    assert group["namedPorts"] == manager["namedPorts"] == [{"name": "http", "port": 80}]
     number = project_number(PROJECT)
     assert instance["metadata"]["items"] == [
         {"key": "instance-template", "value": f"projects/{number}/global/instanceTemplates/web"},

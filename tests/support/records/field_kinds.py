@@ -48,6 +48,12 @@ _INSTANCE: Final = _inserted(f"zones/{ZONE}/instances", view="FULL")
 _MACHINE: Final = {**properties(), "machineType": f"zones/{ZONE}/machineTypes/n1-standard-1"}
 
 
+def _route(http: Any, body: Json) -> Sent:
+    """Insert a route, through an address if the fields name no next hop."""
+    hop = {} if any(name.startswith("nextHop") for name in body) else {"nextHopIp": "10.0.0.1"}
+    return _inserted("global/routes")(http, {**hop, **body})
+
+
 def _properties(http: Any, body: Json) -> Sent:
     answer, read = _TEMPLATE(http, {"properties": properties(**body)})
     return answer, lambda: read()["properties"]
@@ -233,6 +239,11 @@ SHOWN_SOURCES: Final = {
     **dict.fromkeys(KEYS, HASHED),
 }
 ACL: Final = [{"entity": "allUsers", "role": "READER"}]
+NOT_EMULATED_OF_MANAGERS: Final = frozenset(
+    {"allInstancesConfig", "autoHealingPolicies", "distributionPolicy", "failoverAction", "instanceFlexibilityPolicy",
+     "instanceLifecyclePolicy", "multiMig", "resourcePolicies", "serviceAccount", "standbyPolicy", "statefulPolicy",
+     "targetPools", "targetSizePolicy", "targetStoppedSize", "targetSuspendedSize"}
+)  # fmt: skip
 KINDS: Final = [
     Kind(
         name="disk",
@@ -419,6 +430,62 @@ KINDS: Final = [
         beside={"denied": {"allowed": []}},
         shown={"network": lambda link: link.endswith(f"/projects/{PROJECT}/global/networks/default")},
         not_shown={"params": INPUT_ONLY, "selfLink": BY_GOOGLE},
+    ),
+    Kind(
+        name="route",
+        schema="Route",
+        send=_route,
+        base={"destRange": "192.0.2.0/24", "network": "global/networks/default"},
+        values={
+            "destRange": "198.51.100.0/24",
+            "network": "global/networks/default",
+            "nextHopGateway": f"projects/{PROJECT}/global/gateways/default-internet-gateway",
+            "nextHopInstance": VM,
+            "nextHopIp": "10.0.0.2",
+            "tags": ["web"],
+        },
+        shown={name: lambda link: link.startswith("https://") for name in ("network", "nextHopGateway", "nextHopInstance")},
+        not_shown={"params": INPUT_ONLY, "routeStatus": BY_GOOGLE, "selfLink": BY_GOOGLE},
+        not_emulated=frozenset({"nextHopIlb", "nextHopNetwork", "nextHopVpnTunnel"}),
+    ),
+    Kind(
+        name="storage pool",
+        schema="StoragePool",
+        send=_inserted(f"zones/{ZONE}/storagePools"),
+        base={
+            "poolProvisionedCapacityGb": "10240",
+            "storagePoolType": f"zones/{ZONE}/storagePoolTypes/hyperdisk-balanced",
+        },
+        values={
+            "params": {"resourceManagerTags": {"tagKeys/1": "tagValues/2"}},
+            "poolProvisionedCapacityGb": "20480",
+            "storagePoolType": f"zones/{ZONE}/storagePoolTypes/hyperdisk-throughput",
+        },
+        not_shown={"labelFingerprint": COMPUTED, "params": INPUT_ONLY},
+        not_emulated=frozenset({"exapoolProvisionedCapacityGb", "shareSettings"}),
+    ),
+    Kind(
+        name="instance group",
+        schema="InstanceGroup",
+        send=_inserted(f"zones/{ZONE}/instanceGroups"),
+        values={"namedPorts": [{"name": "http", "port": 80}], "network": "global/networks/default"},
+        shown={"network": lambda link: link.endswith(f"/projects/{PROJECT}/global/networks/default")},
+    ),
+    Kind(
+        name="managed instance group",
+        schema="InstanceGroupManager",
+        send=_inserted(f"zones/{ZONE}/instanceGroupManagers"),
+        base={"instanceTemplate": "global/instanceTemplates/labelled", "targetSize": 0},
+        values={
+            "baseInstanceName": "vm",
+            "instanceTemplate": "global/instanceTemplates/labelled",
+            "namedPorts": [{"name": "http", "port": 80}],
+            "params": {"resourceManagerTags": {"tagKeys/1": "tagValues/2"}},
+            "updatePolicy": {"type": "OPPORTUNISTIC", "minimalAction": "REPLACE"},
+            "versions": [{"name": "web", "instanceTemplate": "global/instanceTemplates/labelled"}],
+        },
+        not_shown={"fingerprint": COMPUTED, "params": INPUT_ONLY},
+        not_emulated=NOT_EMULATED_OF_MANAGERS,
     ),
     Kind(
         name="address",
