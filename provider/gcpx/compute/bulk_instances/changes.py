@@ -88,6 +88,20 @@ def _service_account(properties: Properties) -> dict[str, Any]:
     return {"email": account.get("email"), "scopes": sorted(account.get("scopes") or ())} if account else {}
 
 
+def _numbers_of_accelerators(properties: Properties) -> dict[str, Any]:
+    """Return how many accelerators of each type there are, by the names of the types."""
+    accelerators = properties.get("guestAccelerators") or ()
+    return {name_of(item["acceleratorType"]): int(item.get("acceleratorCount", 0)) for item in accelerators}
+
+
+def _body_with_accelerators(instance: Instance, numbers: dict[str, Any]) -> dict[str, Any]:
+    types = f"zones/{name_of(instance['zone'])}/acceleratorTypes"
+    accelerators = [
+        {"acceleratorType": f"{types}/{name}", "acceleratorCount": count} for name, count in numbers.items()
+    ]
+    return {"guestAccelerators": accelerators}
+
+
 _DEFAULT_SCHEDULING: Final = {"automaticRestart": True, "onHostMaintenance": "MIGRATE"}
 LABELS: Final = Setting(
     "labels",
@@ -132,18 +146,7 @@ _CPU_PLATFORM: Final = Setting(
     lambda _, wanted: {"minCpuPlatform": wanted.get("minCpuPlatform", "")},
 )
 _ACCELERATORS: Final = Setting(
-    "guestAccelerators",
-    "setMachineResources",
-    lambda properties: {
-        name_of(item["acceleratorType"]): int(item.get("acceleratorCount", 0))
-        for item in properties.get("guestAccelerators") or ()
-    },
-    lambda instance, wanted: {
-        "guestAccelerators": [
-            {"acceleratorType": f"zones/{name_of(instance['zone'])}/acceleratorTypes/{name}", "acceleratorCount": count}
-            for name, count in wanted.items()
-        ]
-    },
+    "guestAccelerators", "setMachineResources", _numbers_of_accelerators, _body_with_accelerators
 )
 RELEASED: Final = (_ACCELERATORS, _CPU_PLATFORM)
 """Settings that work only with some machine types or scheduling; an unwanted one is removed before these change."""
