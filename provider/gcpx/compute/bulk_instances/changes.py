@@ -15,18 +15,16 @@ from gcpx.compute.bulk_instances.member import (
     Level,
     Member,
     fleet_values,
-    generation_of,
     has_same_properties,
     last_generation,
     level_of,
-    levels_of,
     members_of_state,
     membership_labels,
     own_properties,
     template_path,
     trusted,
 )
-from gcpx.compute.bulk_instances.plan import PlannedMember, Policy, Spec, restarting, with_hostnames
+from gcpx.compute.bulk_instances.plan import PlannedMember, Policy, Spec, with_hostnames
 from gcpx.gcp.errors import ApiError
 from gcpx.gcp.request import COMPUTE, Request
 from gcpx.model.context import Context
@@ -331,25 +329,17 @@ class Goal:
         known = members_of_state(prior)
         before, after, unreadable = _properties(context, fleet, old, new)
         unfinished = prior.get("removedKeys") or {}
-        base = last_generation(prior) or generation_of(before)
-        generation = generation_of(after, base, frozenset(levels_of(context.changed)))
-        spec = attrs.evolve(
-            Spec.offline(context, old, new),
-            generation=generation,
-            base=base,
-            restarting=restarting(context.changed, before, after),
-            properties=after,
-            given=changed_parts(
-                before if stated is None or stated is old else _readable_properties(context, fleet, stated), after
-            ),
+        given = changed_parts(
+            before if stated is None or stated is old else _readable_properties(context, fleet, stated), after
         )
+        spec = attrs.evolve(Spec.of(context, old, new, before, after), given=given)
         return cls(
             spec=spec,
             before=before,
             target=Target.after(
                 before,
                 after,
-                _marks(fleet, generation),
+                _marks(fleet, spec.generation),
                 {name: frozenset(keys) for name, keys in cast("Mapping[str, list[str]]", unfinished).items()},
             ),
             unreadable=unreadable,
