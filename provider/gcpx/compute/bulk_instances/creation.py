@@ -690,8 +690,7 @@ class Creation:
 
     def _explained(self, outcome: Outcome, alternative: Alternative) -> Outcome:
         """Name in a refusal the zones of the alternative that do not exist, because Google may not."""
-        error, places = outcome.error, Places.of(alternative.inputs)
-        named = places.listed | places.denied
+        error, named = outcome.error, Places.of(alternative.inputs).named
         if not isinstance(error, Rejected) or error.operation is not None or not named:
             return outcome
         try:
