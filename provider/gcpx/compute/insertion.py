@@ -411,7 +411,7 @@ def wait_for_insertions(
     try:
         insertions = operations.insertions_by_request_id(context, scope, context.request_mark)
     except (NotFound, PermissionDenied) as error:
-        if context.prior.get(UNREAD):  # without a mark, no run was interrupted
+        if context.prior.get(UNREAD):  # otherwise, no run is known to be interrupted
             context.warn(
                 f"{wait.what}: an earlier run was interrupted, and gcpx cannot find out whether Google is still working "
                 f"on it: {error}"
