@@ -21,17 +21,18 @@ from generate.emulator_record import KEPT, NOT_SHOWN, REFUSED, TAKEN, Row, read_
 _KINDS: Final = {
     "Instances": ("compute.instances", "compute.regionInstances"),
     "Instance templates": ("compute.instanceTemplates", "compute.regionInstanceTemplates"),
-    "Disks and snapshots": ("compute.disks", "compute.regionDisks", "compute.snapshots"),
+    "Instance groups": ("compute.instanceGroupManagers", "compute.instanceGroups"),
+    "Disks and snapshots": ("compute.disks", "compute.regionDisks", "compute.snapshots", "compute.storagePools"),
     "Images and machine images": ("compute.images", "compute.machineImages"),
     "Resource policies and reservations": ("compute.resourcePolicies", "compute.reservations"),
     "Networks and addresses": (
         *("compute.networks", "compute.subnetworks", "compute.firewalls"),
-        *("compute.addresses", "compute.globalAddresses"),
+        *("compute.addresses", "compute.globalAddresses", "compute.routes"),
     ),
     "Operations": ("compute.globalOperations", "compute.regionOperations", "compute.zoneOperations"),
     "What every project has": (
         *("compute.projects", "compute.regions", "compute.zones", "compute.machineTypes", "compute.diskTypes"),
-        *("compute.acceleratorTypes", "compute.advice"),
+        *("compute.acceleratorTypes", "compute.storagePoolTypes", "compute.advice"),
     ),
     "Buckets and notifications": ("storage.buckets", "storage.notifications", "storage.projects.serviceAccount"),
     "Objects": ("storage.objects",),

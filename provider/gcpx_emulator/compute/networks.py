@@ -20,6 +20,7 @@ from gcpx_emulator.core.projects import project_number
 
 _DEFAULT: Final = "default"
 _AUTO_RANGES: Final = {
+    "africa-south1": "10.218.0.0/20",
     "asia-east1": "10.140.0.0/20",
     "asia-northeast1": "10.146.0.0/20",
     "asia-south1": "10.160.0.0/20",
@@ -128,7 +129,7 @@ def is_of_project(call: Call, path: str) -> bool:
     return project_number(path.split("/")[1]) == project_number(call.path["project"])
 
 
-def _own_network(call: Call, link: str) -> tuple[str, Json]:
+def own_network(call: Call, link: str) -> tuple[str, Json]:
     """Return the network of a new firewall rule or subnetwork, as `linked_network` does; it is of the same project."""
     path = network_path(call, link)
     if not is_of_project(call, path):
@@ -216,10 +217,11 @@ def _subnetworks(call: Call) -> Iterator[tuple[str, Json]]:
 
 def _subnetworks_of(call: Call, network: str) -> Iterator[tuple[str, Json]]:
     """Yield the paths and resources of the subnetworks in a network."""
-    return ((path, item) for path, item in _subnetworks(call) if _is_in(item, network))
+    return ((path, item) for path, item in _subnetworks(call) if is_in(item, network))
 
 
-def _is_in(resource: Json, network: str) -> bool:
+def is_in(resource: Json, network: str) -> bool:
+    """Return whether a resource, which links to its network, is in the network at a path."""
     return path_of(resource["network"], "") == network
 
 
@@ -238,8 +240,8 @@ def delete_network(call: Call) -> Json:
     """Delete a network; the operation fails if something uses it. In auto mode, its subnetworks go with it."""
     path = NETWORKS.deletable(call)
     network, subnetworks = call.read(path), [item for item, _ in _subnetworks_of(call, path)]
-    firewalls = f"{call.parent}/firewalls"
-    users = [item for item, firewall in call.store.scan([firewalls]) if _is_in(firewall, path)]
+    owners = [f"{call.parent}/{kind}" for kind in ("firewalls", "routes")]
+    users = [item for item, owner in call.store.scan(owners) if is_in(owner, path)]
     addresses = call.store.scan([f"{call.parent}/addresses"])
     users += [item for item, address in addresses if path_of(address.get("network", ""), "") == path]
     if network["autoCreateSubnetworks"]:
@@ -282,7 +284,7 @@ def _create_subnetwork(call: Call, path: str, head: Json) -> Json:
     One for IPv6 only needs no range of IPv4 addresses.
     """
     check_given(call.body, "network", *(() if call.body.get("stackType") == "IPV6_ONLY" else ("ipCidrRange",)))
-    network, found = _own_network(call, call.body["network"])
+    network, found = own_network(call, call.body["network"])
     cidr_range = call.body.get("ipCidrRange")
     primary = [_range("resource.ipCidrRange", cidr_range)] if cidr_range else []
     if found["autoCreateSubnetworks"] and any(map(_OF_AUTO_MODE.overlaps, primary)):
@@ -424,7 +426,7 @@ def delete_subnetwork(call: Call) -> Json:
 
 def _firewall(call: Call, body: Json) -> Json:
     """Write the stored form of a firewall rule."""
-    network, _ = _own_network(call, body.get("network") or f"global/networks/{_DEFAULT}")
+    network, _ = own_network(call, body.get("network") or f"global/networks/{_DEFAULT}")
     if bool(body.get("allowed")) == bool(body.get("denied")):
         raise required("resource.allowed")
     is_open = body.get("direction") != "EGRESS" and not any(body.get(source) for source in _SOURCES)
@@ -497,6 +499,6 @@ def connected(call: Call, field: str, interface: Json) -> Json:
     path, subnetwork = linked_subnetwork(call, f"{field}.subnetwork", link)
     if last_part(subnetwork["region"]) != region_in(call):
         raise invalid(f"{field}.subnetwork", link, "The subnetwork must be in the region of the instance.")
-    if network and not _is_in(subnetwork, network):
+    if network and not is_in(subnetwork, network):
         raise ApiError(400, f'Subnetwork "{path}" is not valid for Network "{last_part(network)}".', "badRequest")
     return {"stackType": "IPV4_ONLY", **interface, "network": subnetwork["network"], "subnetwork": call.url(path)}

@@ -12,6 +12,7 @@ from gcpx_emulator.compute.capacity import limit
 from gcpx_emulator.compute.lists import aggregate, list_page, without_unavailable_quotas
 from gcpx_emulator.compute.locations import REGIONS, ZONAL, ZONES, check_location, region_of, zones_of
 from gcpx_emulator.compute.machine_types import accelerator_zones, count_cpus
+from gcpx_emulator.compute.project_settings import usage_export
 from gcpx_emulator.core.errors import not_found
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.listing import Page, in_order, page_of
@@ -30,6 +31,13 @@ DISK_TYPES: Final = (
     "pd-ssd",
     "pd-standard",
 )
+POOL_TYPES: Final = {name: (name,) for name in ("hyperdisk-balanced", "hyperdisk-throughput")}
+"""The types of disks in each type of storage pools."""
+SMALLEST_POOL: Final = 10240
+"""GB of the smallest storage pool.
+
+Source: the page "About Hyperdisk Storage Pools".
+"""
 _CPU_PLATFORMS: Final = (
     "Ampere Altra",
     "Intel Broadwell",
@@ -84,30 +92,25 @@ def _disk_type(call: Call, name: str) -> Json:
     return predefined_resource(call, "diskType", f"{call.parent}/diskTypes", name, zone=call.path["zone"])
 
 
+def _pool_type(call: Call, name: str) -> Json:
+    fields = {
+        "minPoolProvisionedCapacityGb": str(SMALLEST_POOL),
+        "minSizeGb": str(SMALLEST_POOL),
+        "supportedDiskTypes": POOL_TYPES[name],
+        "zone": call.url(call.parent),
+    }
+    found = predefined_resource(call, "storagePoolType", f"{call.parent}/storagePoolTypes", name, **fields)
+    return found | {"selfLinkWithId": call.url(f"{call.parent}/storagePoolTypes/{found['id']}")}
+
+
 def _accelerators_in(call: Call) -> Iterable[str]:
     """Name the accelerator types of a call's zone."""
     return [name for name, zones in accelerator_zones().items() if call.path["zone"] in zones]
 
 
-def _accelerator_type(call: Call, name: str, zone: str = "") -> Json:
-    parent = f"{call.project}/zones/{zone}" if zone else call.parent
+def _accelerator_type(call: Call, name: str) -> Json:
+    parent = call.parent
     return predefined_resource(call, "acceleratorType", f"{parent}/acceleratorTypes", name, zone=call.url(parent))
-
-
-@handles("compute.acceleratorTypes.aggregatedList")
-def aggregate_accelerator_types(call: Call) -> Json:
-    """List the accelerator types of every zone."""
-
-    def page(paths: list[str]) -> Page:
-        items = {
-            f"{path}/{name}": _accelerator_type(call, name, path.split("/")[3])
-            for name, zones in accelerator_zones().items()
-            for path in paths
-            if path.split("/")[3] in zones
-        }
-        return page_of(in_order(items), call.query)
-
-    return aggregate(call, "acceleratorTypes", "compute#acceleratorTypeAggregatedList", ZONAL, page)
 
 
 @attrs.frozen
@@ -144,6 +147,18 @@ class _Collection:
         path, kind = self._path(call), f"compute#{self.parameter}List"
         return list_page(call, kind, path, lambda: page_of(items, call.query))
 
+    def aggregate(self, call: Call) -> Json:
+        """List the items of every zone."""
+
+        def page(paths: list[str]) -> Page:
+            zones = {path: call.within("/".join(path.split("/")[2:4])) for path in paths}
+            items = {
+                f"{path}/{name}": self.describe(zone, name) for path, zone in zones.items() for name in self.names(zone)
+            }
+            return page_of(in_order(items), call.query)
+
+        return aggregate(call, self.name, f"compute#{self.parameter}AggregatedList", ZONAL, page)
+
     @property
     def _is_of_project(self) -> bool:
         """Whether the collection belongs to the project itself, and not to one of its scopes."""
@@ -153,14 +168,19 @@ class _Collection:
         return f"{call.project if self._is_of_project else call.parent}/{self.name}"
 
 
+_OF_ZONES: Final = frozenset({"acceleratorTypes", "diskTypes", "storagePoolTypes"})
+
 for _collection in (
     _Collection("acceleratorTypes", "acceleratorType", _accelerators_in, _accelerator_type),
     _Collection("regions", "region", lambda _: REGIONS, _region),
     _Collection("zones", "zone", lambda _: ZONES, _zone),
     _Collection("diskTypes", "diskType", lambda _: DISK_TYPES, _disk_type),
+    _Collection("storagePoolTypes", "storagePoolType", lambda _: POOL_TYPES, _pool_type),
 ):
     handles(f"compute.{_collection.name}.get")(_collection.get)
     handles(f"compute.{_collection.name}.list")(_collection.list)
+    if _collection.name in _OF_ZONES:
+        handles(f"compute.{_collection.name}.aggregatedList")(_collection.aggregate)
 
 
 @handles("compute.projects.get")
@@ -178,4 +198,5 @@ def get_project(call: Call) -> Json:
         "defaultServiceAccount": f"{number}-compute@developer.gserviceaccount.com",
         "quotas": [{"metric": metric, "limit": limit, "usage": 0} for metric, limit in _QUOTAS.items()],
         "commonInstanceMetadata": {"kind": "compute#metadata", "fingerprint": "AAAAAAAAAAA="},
+        **usage_export(call),
     }
