@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import json
 import queue
+import re
 import subprocess
 import sys
 import threading
@@ -379,6 +381,26 @@ def test_errors_have_the_codes_of_google(cloud, publisher, subscriber):
         with pytest.raises(exceptions.GoogleAPICallError) as caught:
             call(**arguments)
         assert (caught.value.grpc_status_code.name, call.__name__) == (code, call.__name__)
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "code", "message"),
+    [
+        (403, {"error": "no"}, "PERMISSION_DENIED", "no"),
+        (429, {"error": ["no"]}, "RESOURCE_EXHAUSTED", "['no']"),
+        (503, {}, "UNAVAILABLE", "The response has the status 503."),
+        (400, {"error": {"status": ["ABORTED"], "message": 1}}, "UNKNOWN", "1"),
+        (400, {"error": {"status": "ABORTED", "details": [{"@type": "type.googleapis.com/a.B"}]}}, "ABORTED", "400"),
+        (400, {"error": {"status": "ABORTED", "details": "none"}}, "ABORTED", "400"),
+        (200, {"labels": "none"}, "INTERNAL", "The response is not a Topic."),
+    ],
+)
+def test_a_fault_with_any_body_is_an_error_with_a_code(cloud, publisher, status, body, code, message):
+    cloud.fail("pubsub.projects.topics.get", status=status, body=json.dumps(body))
+
+    with pytest.raises(exceptions.GoogleAPICallError, match=re.escape(message)) as caught:
+        publisher.get_topic(topic=TOPIC, retry=None)
+    assert caught.value.grpc_status_code.name == code
 
 
 def test_a_fault_of_pulls_fails_a_stream_and_the_log_has_it(cloud, subscriber, stream):
