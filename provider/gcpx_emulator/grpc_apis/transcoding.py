@@ -103,6 +103,7 @@ def _request(http_method: str, path: str, query: Json, body: bytes, headers: Map
 
 _TOPIC: Final = "{%s=projects/*/topics/*}"
 _SUBSCRIPTION: Final = "{%s=projects/*/subscriptions/*}"
+_SNAPSHOT: Final = "{%s=projects/*/snapshots/*}"
 
 
 def _methods() -> Iterator[Transcoded]:
@@ -113,7 +114,7 @@ def _methods() -> Iterator[Transcoded]:
         return Transcoded(f"google.pubsub.v1.{name}", request, response, http_method, tuple(f"/v1/{p}" for p in paths))
 
     def iam(name: str, response: type[Message], http_method: str, verb: str) -> Transcoded:
-        paths = tuple(f"/v1/{kind % 'resource'}:{verb}" for kind in (_TOPIC, _SUBSCRIPTION))
+        paths = tuple(f"/v1/{kind % 'resource'}:{verb}" for kind in (_TOPIC, _SUBSCRIPTION, _SNAPSHOT))
         request = getattr(iam_policy_pb2, f"{name}Request")
         return Transcoded(f"google.iam.v1.IAMPolicy/{name}", request, response, http_method, paths)
 
@@ -138,9 +139,18 @@ def _methods() -> Iterator[Transcoded]:
         ("Acknowledge", Empty),
         ("Pull", types.PullResponse.pb()),
         ("ModifyPushConfig", Empty),
+        ("Seek", types.SeekResponse.pb()),
     ):
         verb = f"{name[0].lower()}{name[1:]}"
         yield method(f"Subscriber/{name}", response, "POST", f"{_SUBSCRIPTION % 'subscription'}:{verb}")
+    snapshot, snapshots = types.Snapshot.pb(), types.ListSnapshotsResponse.pb()
+    yield method("Subscriber/CreateSnapshot", snapshot, "PUT", _SNAPSHOT % "name")
+    yield method("Subscriber/GetSnapshot", snapshot, "GET", _SNAPSHOT % "snapshot")
+    yield method("Subscriber/ListSnapshots", snapshots, "GET", "{project=projects/*}/snapshots")
+    yield method("Subscriber/UpdateSnapshot", snapshot, "PATCH", _SNAPSHOT % "snapshot.name")
+    yield method("Subscriber/DeleteSnapshot", Empty, "DELETE", _SNAPSHOT % "snapshot")
+    of_topic = types.ListTopicSnapshotsResponse.pb()
+    yield method("Publisher/ListTopicSnapshots", of_topic, "GET", f"{_TOPIC % 'topic'}/snapshots")
     yield iam("SetIamPolicy", policy_pb2.Policy, "POST", "setIamPolicy")
     yield iam("GetIamPolicy", policy_pb2.Policy, "GET", "getIamPolicy")
     yield iam("TestIamPermissions", iam_policy_pb2.TestIamPermissionsResponse, "POST", "testIamPermissions")

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 
 import grpc
 import pytest
@@ -33,6 +34,7 @@ from gcpx_emulator.testing.background import serving
 
 TOPIC = f"projects/{PROJECT}/topics/events"
 SUBSCRIPTION = f"projects/{PROJECT}/subscriptions/worker"
+SNAPSHOT = f"projects/{PROJECT}/snapshots/before"
 AT_ONCE = pubsub_v1.types.BatchSettings(max_messages=1)
 
 
@@ -310,6 +312,48 @@ def test_a_detached_subscription_loses_its_messages_and_gets_no_more(publisher, 
     assert subscriber.get_subscription(subscription=SUBSCRIPTION).topic == "_deleted-topic_"
 
 
+def test_snapshots_are_made_changed_listed_and_deleted_and_have_a_policy(publisher, subscriber):
+    _subscribe(subscriber)
+    project, now = f"projects/{PROJECT}", datetime.now(UTC)
+    made = subscriber.create_snapshot(request={"name": SNAPSHOT, "subscription": SUBSCRIPTION, "labels": {"a": "b"}})
+    end = now + timedelta(days=1)
+    change = {"name": SNAPSHOT, "labels": {"c": "d"}, "expire_time": end}
+    mask = {"paths": ["labels", "expire_time"]}
+    changed = subscriber.update_snapshot(request={"snapshot": change, "update_mask": mask})
+    binding = policy_pb2.Binding(role="roles/pubsub.viewer", members=["user:a@example.com"])
+    policy = policy_pb2.Policy(bindings=[binding])
+    subscriber.set_iam_policy(iam_policy_pb2.SetIamPolicyRequest(resource=SNAPSHOT, policy=policy))
+
+    assert (made.name, made.topic, made.labels) == (SNAPSHOT, TOPIC, {"a": "b"})
+    assert timedelta(days=6, hours=23) < made.expire_time - now < timedelta(days=7, hours=1)
+    assert (changed.labels, abs(changed.expire_time - end) < timedelta(seconds=1)) == ({"c": "d"}, True)
+    assert subscriber.get_snapshot(snapshot=SNAPSHOT) == changed
+    assert list(subscriber.list_snapshots(project=project)) == [changed]
+    assert list(publisher.list_topic_snapshots(request={"topic": TOPIC})) == [SNAPSHOT]
+    read = subscriber.get_iam_policy(iam_policy_pb2.GetIamPolicyRequest(resource=SNAPSHOT))
+    assert list(read.bindings) == [binding]
+    subscriber.delete_snapshot(snapshot=SNAPSHOT)
+    assert not list(subscriber.list_snapshots(project=project))
+    with pytest.raises(exceptions.NotFound):
+        subscriber.get_snapshot(snapshot=SNAPSHOT)
+
+
+def test_an_open_stream_gets_what_a_seek_brings_back(subscriber, publisher, stream):
+    _subscribe(subscriber, retain_acked_messages=True)
+    begin = datetime.now(UTC) - timedelta(minutes=1)
+    subscriber.create_snapshot(name=SNAPSHOT, subscription=SUBSCRIPTION)
+    _publish(publisher, "one")
+    opened = stream()
+    received = []
+    for target in ({"snapshot": SNAPSHOT}, {"time": begin}):
+        data, ack_ids = opened.received()
+        received += data
+        subscriber.acknowledge(subscription=SUBSCRIPTION, ack_ids=ack_ids)
+        subscriber.seek(request={"subscription": SUBSCRIPTION, **target})
+
+    assert [*received, *opened.received()[0]] == ["one"] * 3
+
+
 def test_a_stream_ends_with_its_subscription(publisher, subscriber, stream):
     _subscribe(subscriber)
     _publish(publisher, "one")
@@ -414,15 +458,11 @@ def test_a_fault_of_pulls_fails_a_stream_and_the_log_has_it(cloud, subscriber, s
 
 
 def test_a_method_that_is_not_emulated_is_named(cloud, subscriber, monkeypatch):
-    _subscribe(subscriber)
-    with pytest.raises(exceptions.MethodNotImplemented) as seek:
-        subscriber.seek(request={"subscription": SUBSCRIPTION})
     with SchemaServiceClient() as schemas, pytest.raises(exceptions.MethodNotImplemented) as schema:
         schemas.get_schema(name=f"projects/{PROJECT}/schemas/s")
     with grpc.insecure_channel(cloud.host) as channel, pytest.raises(grpc.RpcError) as other:
         channel.unary_unary("/google.storage.v2.Storage/GetBucket")(b"", timeout=HANGS)
 
-    assert seek.value.message == "google.pubsub.v1.Subscriber/Seek is not emulated"
     assert schema.value.message == "google.pubsub.v1.SchemaService/GetSchema is not emulated"
     assert (
         other.value.details()
@@ -434,7 +474,7 @@ def test_every_rest_method_of_pubsub_has_a_twin(publisher):
     name = itertools.count()
     called = set()
     for method in METHODS.values():
-        for kind in ("topics", "subscriptions"):
+        for kind in ("topics", "subscriptions", "snapshots"):
             message = method.request()
             for path in method.paths:
                 field = path.partition("{")[2].partition("=")[0]
