@@ -137,7 +137,8 @@ async def _body_of(response: Response, context: grpc.aio.ServicerContext) -> Jso
         plain = ApiError(response.status_code, f"The response has the status {response.status_code}.")
         error = plain.body(ErrorForm.STATUS)["error"]
         error |= given if isinstance(given, dict) else {"message": given} if given else {}
-        code = grpc.StatusCode.__members__.get(str(error["status"]), grpc.StatusCode.UNKNOWN)
+        code = grpc.StatusCode.__members__.get(str(error["status"]), grpc.StatusCode.OK)
+        code = grpc.StatusCode.UNKNOWN if code is grpc.StatusCode.OK else code  # nothing can be aborted with OK
         message = str(error["message"])
         await context.abort(code, message, _trailer(code, message, error.get("details")))
     return body

@@ -14,11 +14,12 @@ from gcpx_emulator.core.call import Call, Cloud, handles
 from gcpx_emulator.core.clock import timestamp
 from gcpx_emulator.core.errors import FAILED_PRECONDITION, ApiError
 from gcpx_emulator.core.iam import has_role
-from gcpx_emulator.core.json_data import Json
+from gcpx_emulator.core.json_data import Json, bytes_of
 from gcpx_emulator.core.permissions import is_granted
 from gcpx_emulator.core.store import Store
 from gcpx_emulator.pubsub.permissions import PUBLISH, PUBLISHERS
 from gcpx_emulator.pubsub.retention import dequeue, drop_expired, enqueue, keep
+from gcpx_emulator.pubsub.schemas import matching
 from gcpx_emulator.pubsub.topics_and_subscriptions import (
     LEASES,
     all_of,
@@ -120,9 +121,8 @@ def ordering_key(subscription: Json, entry: Json) -> str:
 
 
 def decoded_data(message: Json) -> bytes:
-    """Decode the data of a message: base64 of either alphabet, with or without padding."""
-    data = message.get("data", "").replace("-", "+").replace("_", "/").rstrip("=")
-    return base64.b64decode(data + "=" * (-len(data) % 4))
+    """Decode the data of a message."""
+    return bytes_of(message.get("data", ""))
 
 
 def undelivered(store: Store, subscription: str) -> Iterator[tuple[str, Json]]:
@@ -147,6 +147,9 @@ def publish(call: Call) -> Json:
             raise ApiError(400, "The message is too large; at most 10 MB are allowed.")
     if len({message.get("orderingKey", "") for message in messages}) > 1:
         raise ApiError(400, "In a single publish request, all messages must have the same ordering key.")
+    settings = read_topic(call).get("schemaSettings")
+    if settings:
+        messages = [matching(call.store, settings, message, decoded_data(message)) for message in messages]
     return {"messageIds": call.cloud.publisher.publish(topic, messages)}
 
 

@@ -114,6 +114,48 @@ def create(store: Store, name: str, body: Json) -> Json:
     return resource
 
 
+DELETED_SCHEMA: Final = "_deleted-schema_"
+"""The schema of topics after it was deleted."""
+SCHEMA: Final = re.compile(r"projects/[^/]+/schemas/[^/@]+")
+_ENCODINGS: Final = frozenset({"JSON", "BINARY"})
+
+
+def check_schema_settings(store: Store, topic: Json) -> None:
+    """Refuse the settings of a topic without an encoding, or without a schema and revisions that exist."""
+    settings = topic.get("schemaSettings")
+    if settings is None or settings.get("schema") == DELETED_SCHEMA:
+        return
+    if not SCHEMA.fullmatch(settings.get("schema", "")):
+        raise ApiError(400, "The schema of a topic's schema_settings is required, as projects/PROJECT/schemas/SCHEMA.")
+    if settings.get("encoding") not in _ENCODINGS:
+        raise ApiError(400, "The encoding of a topic's schema_settings is required; it is JSON or BINARY.")
+    read(store, settings["schema"])
+    for field in ("firstRevisionId", "lastRevisionId"):
+        if settings.get(field) and store.get(f"{settings['schema']}/revisions/{settings[field]}") is None:
+            raise ApiError(400, f"The schema has no revision {settings[field]}, the {field} of the topic.")
+    if not revisions_of(store, settings):
+        raise no_revision()
+
+
+def no_revision() -> ApiError:
+    """Say that no revision of a schema can be used."""
+    return ApiError(400, "No revision of the schema is within the topic's first and last revision.")
+
+
+def revisions_of(store: Store, settings: Json) -> list[Json]:
+    """Read the revisions of a schema that are within the bounds of settings, oldest first."""
+    first, last = settings.get("firstRevisionId"), settings.get("lastRevisionId")
+    found: list[Json] = []
+    for revision in store.list(f"{settings['schema']}/revisions"):
+        if revision["revisionId"] == first:
+            found.clear()
+        found.append(revision)
+        if revision["revisionId"] == last:
+            break
+    has_first = not first or any(revision["revisionId"] == first for revision in found)
+    return [revision for revision in found if not revision.get("deleted")] if has_first else []
+
+
 def policy_path(name: str) -> str:
     """Return the path of the IAM policy of a topic or subscription."""
     return f"{name}/iamPolicy/current"
@@ -189,6 +231,7 @@ def read_topic(call: Call) -> Json:
 def create_topic(call: Call) -> Json:
     """Create a topic."""
     check_durations(call.body)
+    check_schema_settings(call.store, call.body)
     return create(call.store, topic_name(call), call.body)
 
 
@@ -205,7 +248,9 @@ def patch_topic(call: Call) -> Json:
     """Change the fields in the update mask."""
     change = call.body.get("topic") or {}
     check_durations(change)
-    return patch(call, "Topic", read_topic(call), change)
+    topic = patch(call, "Topic", read_topic(call), change)
+    check_schema_settings(call.store, topic)
+    return topic
 
 
 @handles("pubsub.projects.topics.delete")
