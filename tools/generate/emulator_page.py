@@ -36,8 +36,9 @@ _KINDS: Final = {
     ),
     "Buckets and notifications": ("storage.buckets", "storage.notifications", "storage.projects.serviceAccount"),
     "Objects": ("storage.objects",),
-    "Topics": ("pubsub.projects.topics", "pubsub.projects.topics.subscriptions"),
-    "Subscriptions": ("pubsub.projects.subscriptions",),
+    "Topics": tuple(f"pubsub.projects.topics{below}" for below in ("", ".snapshots", ".subscriptions")),
+    "Schemas": ("pubsub.projects.schemas",),
+    "Subscriptions and their snapshots": ("pubsub.projects.subscriptions", "pubsub.projects.snapshots"),
     "Users and their SSH keys": ("oslogin.users", "oslogin.users.sshPublicKeys"),
     "ID tokens": ("iamcredentials.projects.serviceAccounts",),
 }

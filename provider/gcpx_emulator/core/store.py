@@ -208,6 +208,11 @@ class Store:
                 (path, path.rpartition("/")[0], json.dumps(body), self.next("order")),
             )
 
+    def first(self, collection: str, after: str = "") -> tuple[str, Json] | None:
+        """Read the first path of a collection after a path, sorted by path, and its resource; None without one."""
+        rows = self._rows_after(collection, after, 1)
+        return (rows[0]["path"], json.loads(rows[0]["body"])) if rows else None
+
     def delete(self, path: str) -> None:
         """Delete a resource, if it exists."""
         self.run("delete from resources where path = ?", (path,))
@@ -236,10 +241,10 @@ class Store:
                     yield last, json.loads(row["body"])
                 rows = self._rows_after(collection, last)
 
-    def _rows_after(self, collection: str, path: str) -> Sequence[sqlite3.Row]:
+    def _rows_after(self, collection: str, path: str, most: int = _CHUNK) -> Sequence[sqlite3.Row]:
         return self.run(
             "select path, body from resources where collection = ? and path > ? order by path limit ?",
-            (collection, path, _CHUNK),
+            (collection, path, most),
         )
 
     def newest(self, collections: Sequence[str], age: int, after: str) -> Iterator[tuple[str, Json]]:
