@@ -97,7 +97,7 @@ class Emulator:
 
     def _restore_clock(self) -> None:
         saved: Any = self.store.get(_CLOCK) or {"ahead": 0.0}
-        ahead = saved.get("ahead") if isinstance(saved, dict) else None
+        ahead: Any = saved.get("ahead") if isinstance(saved, dict) else None
         if not is_duration(ahead) or time.time() + ahead > LATEST:
             raise StateError("its clock shows no date")
         self.clock.ahead = ahead
