@@ -12,6 +12,7 @@ from typing import Any, Final, TextIO
 import attrs
 
 from gcpx_emulator.core.json_data import Json
+from gcpx_emulator.core.printing import printable
 from gcpx_emulator.core.request_log import MASK
 
 _API: Final = re.compile(r"/(?:(?:upload/)?(?:compute|storage)/\w+/|v1\w*/)?(?:projects/)?")
@@ -56,7 +57,7 @@ def line(entry: Json, message: str = "", *, is_coloured: bool = False) -> str:
     name = entry["method"] or entry["httpMethod"]
     words = [moment, status, f"{entry['seconds'] * 1000:5.0f} ms", f"{name} {_shortened(entry['path'])}"]
     if message:
-        words.append(_printable(_without_secrets(message, entry["body"]))[:_LONGEST_MESSAGE])
+        words.append(printable(_without_secrets(message, entry["body"]))[:_LONGEST_MESSAGE])
     return "  ".join(words)
 
 
@@ -66,14 +67,9 @@ def _colour(status: int) -> str:
 
 def _shortened(path: str) -> str:
     """Leave out the API, its version and, of a long path, the middle."""
-    shown = _printable(_API.sub("", path, count=1))
+    shown = printable(_API.sub("", path, count=1))
     half = (_LONGEST_PATH - 1) // 2
     return shown if len(shown) <= _LONGEST_PATH else f"{shown[:half]}…{shown[-half:]}"
-
-
-def _printable(text: str) -> str:
-    """Write line breaks and the commands of terminals as what they are."""
-    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
 
 
 def _without_secrets(message: str, body: Any) -> str:

@@ -86,6 +86,13 @@ class StateError(Exception):
     """Bytes that no store has saved."""
 
 
+def _check_tables(saved: sqlite3.Connection) -> None:
+    """Refuse views in place of tables: they are programs, and may have rows without end."""
+    rows = saved.execute("select name from sqlite_schema where type = 'table' and sql like 'create table%'")
+    if missing := sorted(set(_NAMES) - {name for (name,) in rows}):
+        raise StateError(f"it has no tables {', '.join(missing)}")
+
+
 class Store:
     """The data of one emulator, in memory or in a file.
 
@@ -156,6 +163,7 @@ class Store:
         with closing(sqlite3.connect(":memory:")) as saved:
             try:
                 saved.deserialize(state)
+                _check_tables(saved)
                 with self.transaction():
                     self.reset()
                     _copy(saved, self._database)

@@ -563,8 +563,8 @@ class Places:
 def zones_have_room_for_all(values: BulkInstancesValues) -> list[Failure]:
     places, count = Places.of(values), FleetSize.of(values).wanted
     usable = set(filter(places.allows, places.listed))
-    fallbacks: Any = values.get("fallbacks") or ()
-    are_elsewhere = has_unknown(fallbacks) or any(item.get("zones") for item in fallbacks)
+    fallbacks = elements(values, "fallbacks")
+    are_elsewhere = has_unknown(values.get("fallbacks")) or any(item.get("zones") for _, item in fallbacks)
     if not usable or not usable <= places.most.keys() or are_elsewhere:
         return []
     limits = [places.most[zone] for zone in usable]
