@@ -318,7 +318,7 @@ class BulkInstances(InProject, Growing, Announcing):
             else:  # an unread fleet is settled before it is read
                 members = self._settled_members(context, fleet, is_interrupted=False)
         values, prior = fleet_values(inputs or {}), fleet_values(context.prior)
-        if not members and "memberCount" not in prior and not is_parked(values):
+        if not members and (inputs is None or not ("memberCount" in prior or is_parked(values))):
             return None
         if inputs is None:
             return self._imported(context, fleet, members)
