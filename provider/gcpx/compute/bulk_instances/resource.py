@@ -315,7 +315,7 @@ class BulkInstances(InProject, Growing, Announcing):
         with naming_unmanaged(context, fleet):
             members = fleet.matching(context) if inputs is None else self._settled_members(context, fleet)
         values, prior = fleet_values(inputs or {}), fleet_values(context.prior)
-        if not members and "memberCount" not in prior and not is_parked(values):
+        if not members and (inputs is None or not ("memberCount" in prior or is_parked(values))):
             return None
         if inputs is None:
             return self._imported(context, fleet, members)
