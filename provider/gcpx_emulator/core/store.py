@@ -58,6 +58,7 @@ _HELD: Final = """
 create temp table held (holder text not null, subnetwork text not null, address text not null);
 create index temp.held_by_holder on held (holder);
 create index temp.held_by_address on held (subnetwork, address, holder);
+create temp table sums (subnetwork text primary key, addresses integer not null);
 create temp view links as
 select resources.path as holder, json_extract(nic.value, '$.subnetwork') as link,
     json_extract(nic.value, '$.networkIP') as address
@@ -71,6 +72,16 @@ and (json_extract(body, '$.subnetwork') is not null or json_extract(body, '$.add
 create temp view holdings as
 select holder, coalesce(substr(link, instr(link, 'projects/')), '') as subnetwork, address from links
 where address is not null;
+create temp trigger first_holder after insert on held
+when not exists (select 1 from held where subnetwork = new.subnetwork and address = new.address and rowid != new.rowid)
+begin
+    insert into sums values (new.subnetwork, 1) on conflict (subnetwork) do update set addresses = addresses + 1;
+end;
+create temp trigger last_holder after delete on held
+when not exists (select 1 from held where subnetwork = old.subnetwork and address = old.address)
+begin
+    update sums set addresses = addresses - 1 where subnetwork = old.subnetwork;
+end;
 create temp trigger insertion after insert on resources begin
     insert into held select * from holdings where holder = new.path;
 end;
@@ -83,7 +94,8 @@ create temp trigger deletion after delete on resources begin
 end;
 insert into held select * from holdings;
 """
-"""An index of the addresses that instances and reserved addresses hold, each in a subnetwork; external ones in none.
+"""The addresses that instances and reserved addresses hold, each in a subnetwork; external ones in none. `sums` counts
+the addresses of each subnetwork, each once.
 
 SQLite keeps it beside every change of a resource. It is temporary: it follows from the resources, so neither a file nor
 a saved state has it.
@@ -331,8 +343,8 @@ class Store:
 
     def count_held(self, subnetwork: str) -> int:
         """Count the addresses in a subnetwork that instances use or that are reserved."""
-        rows = self.run("select count(distinct address) as number from held where subnetwork = ?", (subnetwork,))
-        return int(rows[0]["number"])
+        rows = self.run("select addresses from sums where subnetwork = ?", (subnetwork,))
+        return int(rows[0]["addresses"]) if rows else 0
 
     def of_kind(self, kind: str) -> Sequence[tuple[str, Json]]:
         """Read the paths and resources of a kind, which is the last part of their collection's path, oldest first."""
