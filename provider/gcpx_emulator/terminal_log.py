@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, Final, TextIO
 
@@ -13,7 +12,7 @@ import attrs
 
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.printing import printable
-from gcpx_emulator.core.request_log import MASK
+from gcpx_emulator.core.secrets import MASK, secrets_of
 
 _API: Final = re.compile(r"/(?:(?:upload/)?(?:compute|storage)/\w+/|v1\w*/)?(?:projects/)?")
 """The beginning of a path, which the method's ID tells, too."""
@@ -73,21 +72,7 @@ def _shortened(path: str) -> str:
 
 
 def _without_secrets(message: str, body: Any) -> str:
-    """Mask tokens, and what a message repeats of the metadata in a request's body, in which keys are masked already."""
-    for secret in sorted(_metadata_values(body), key=len, reverse=True):
-        message = message.replace(secret, MASK)
+    """Mask tokens, and what a message repeats of the secrets in a request's body, in which keys are masked already."""
+    for secret in secrets_of(body):
+        message = message.replace(secret, MASK) if len(secret) >= _SHORTEST_SECRET else message
     return _TOKEN.sub(MASK, message)
-
-
-def _metadata_values(body: Any) -> Iterator[str]:
-    """Yield the values of metadata at any depth of a body: of instances, by key and value, and of objects."""
-    if isinstance(body, dict):
-        found = [body["value"]] if {"key", "value"} <= body.keys() else []
-        for name, value in body.items():
-            if name.lower().endswith("metadata") and isinstance(value, dict):
-                found += value.values()
-            yield from _metadata_values(value)
-        yield from (value for value in found if isinstance(value, str) and len(value) >= _SHORTEST_SECRET)
-    elif isinstance(body, list):
-        for item in body:
-            yield from _metadata_values(item)
