@@ -7,12 +7,13 @@ from typing import Any, Final
 
 import attrs
 
-from gcpx_emulator.compute.call import Call, fixed_id, handles
+from gcpx_emulator.compute.call import Call, check_ready, fixed_id, handles
 from gcpx_emulator.compute.capacity import limit
-from gcpx_emulator.compute.lists import aggregate, list_page, without_unavailable_quotas
+from gcpx_emulator.compute.fingerprints import metadata_with_fingerprint
+from gcpx_emulator.compute.lists import aggregate, list_page, show, without_unavailable_quotas
 from gcpx_emulator.compute.locations import REGIONS, ZONAL, ZONES, check_location, region_of, zones_of
 from gcpx_emulator.compute.machine_types import accelerator_zones, count_cpus
-from gcpx_emulator.core.errors import not_found
+from gcpx_emulator.core.errors import not_found, stale
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.listing import Page, in_order, page_of
 from gcpx_emulator.core.projects import project_number
@@ -81,7 +82,11 @@ def _zone(call: Call, name: str) -> Json:
 
 
 def _disk_type(call: Call, name: str) -> Json:
-    return predefined_resource(call, "diskType", f"{call.parent}/diskTypes", name, zone=call.path["zone"])
+    return _of_zone(call, "diskType", name)
+
+
+def _of_zone(call: Call, kind: str, name: str) -> Json:
+    return predefined_resource(call, kind, f"{call.parent}/{kind}s", name, zone=call.url(call.parent))
 
 
 def _accelerators_in(call: Call) -> Iterable[str]:
@@ -89,25 +94,8 @@ def _accelerators_in(call: Call) -> Iterable[str]:
     return [name for name, zones in accelerator_zones().items() if call.path["zone"] in zones]
 
 
-def _accelerator_type(call: Call, name: str, zone: str = "") -> Json:
-    parent = f"{call.project}/zones/{zone}" if zone else call.parent
-    return predefined_resource(call, "acceleratorType", f"{parent}/acceleratorTypes", name, zone=call.url(parent))
-
-
-@handles("compute.acceleratorTypes.aggregatedList")
-def aggregate_accelerator_types(call: Call) -> Json:
-    """List the accelerator types of every zone."""
-
-    def page(paths: list[str]) -> Page:
-        items = {
-            f"{path}/{name}": _accelerator_type(call, name, path.split("/")[3])
-            for name, zones in accelerator_zones().items()
-            for path in paths
-            if path.split("/")[3] in zones
-        }
-        return page_of(in_order(items), call.query)
-
-    return aggregate(call, "acceleratorTypes", "compute#acceleratorTypeAggregatedList", ZONAL, page)
+def _accelerator_type(call: Call, name: str) -> Json:
+    return _of_zone(call, "acceleratorType", name)
 
 
 @attrs.frozen
@@ -144,6 +132,20 @@ class _Collection:
         path, kind = self._path(call), f"compute#{self.parameter}List"
         return list_page(call, kind, path, lambda: page_of(items, call.query))
 
+    def aggregate(self, call: Call) -> Json:
+        """List the items of every zone."""
+
+        def page(paths: list[str]) -> Page:
+            items: dict[str, Json] = {}
+            for path in paths:
+                scope = path.removeprefix(f"{call.project}/").removesuffix(f"/{self.name}")
+                own = call.within(scope)
+                names = self.names(own) if scope in ZONAL else ()
+                items |= {f"{path}/{name}": self.describe(own, name) for name in names}
+            return page_of(in_order(items), call.query)
+
+        return aggregate(call, self.name, f"compute#{self.parameter}AggregatedList", ZONAL, page)
+
     @property
     def _is_of_project(self) -> bool:
         """Whether the collection belongs to the project itself, and not to one of its scopes."""
@@ -153,14 +155,19 @@ class _Collection:
         return f"{call.project if self._is_of_project else call.parent}/{self.name}"
 
 
-for _collection in (
+_OF_ZONES: Final = (
     _Collection("acceleratorTypes", "acceleratorType", _accelerators_in, _accelerator_type),
+    _Collection("diskTypes", "diskType", lambda _: DISK_TYPES, _disk_type),
+)
+for _collection in (
+    *_OF_ZONES,
     _Collection("regions", "region", lambda _: REGIONS, _region),
     _Collection("zones", "zone", lambda _: ZONES, _zone),
-    _Collection("diskTypes", "diskType", lambda _: DISK_TYPES, _disk_type),
 ):
     handles(f"compute.{_collection.name}.get")(_collection.get)
     handles(f"compute.{_collection.name}.list")(_collection.list)
+for _collection in _OF_ZONES:
+    handles(f"compute.{_collection.name}.aggregatedList")(_collection.aggregate)
 
 
 @handles("compute.projects.get")
@@ -168,7 +175,7 @@ def get_project(call: Call) -> Json:
     """Read a project; every project exists."""
     name = call.path["project"]
     number = project_number(name)
-    return {
+    project = {
         "kind": "compute#project",
         "id": number,
         "name": name,
@@ -179,3 +186,16 @@ def get_project(call: Call) -> Json:
         "quotas": [{"metric": metric, "limit": limit, "usage": 0} for metric, limit in _QUOTAS.items()],
         "commonInstanceMetadata": {"kind": "compute#metadata", "fingerprint": "AAAAAAAAAAA="},
     }
+    return show(call, call.store.get(call.project) or project)
+
+
+@handles("compute.projects.setCommonInstanceMetadata")
+def set_common_metadata(call: Call) -> Json:
+    """Replace the metadata that a project gives all its instances."""
+    check_ready(call, call.project)
+    project = get_project(call)
+    if call.body.get("fingerprint") != project["commonInstanceMetadata"]["fingerprint"]:
+        raise stale("metadata")
+    call.store.put(call.project, project)
+    metadata = metadata_with_fingerprint(call.body.get("items") or [])
+    return call.update(call.method.id, call.project, project | {"commonInstanceMetadata": metadata})

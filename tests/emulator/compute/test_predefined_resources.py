@@ -97,3 +97,31 @@ def test_a_public_image_is_read_by_its_numeric_id(cloud):
     newest = images.get_from_family(project="debian-cloud", family="debian-12")
 
     assert images.get(project="debian-cloud", image=str(newest.id)).name == newest.name
+
+
+@pytest.mark.parametrize("collection", ["acceleratorTypes", "diskTypes"])
+def test_types_of_all_zones_are_listed_together(http, collection):
+    of_zone = http.get(f"{BASE}/zones/{ZONE}/{collection}").json()["items"]
+    found = http.get(f"{BASE}/aggregated/{collection}").json()
+    everything = http.get(f"{BASE}/aggregated/{collection}?includeAllScopes=true").json()["items"]
+
+    assert found["items"][f"zones/{ZONE}"][collection] == of_zone
+    assert {item["zone"] for item in of_zone} == {f"https://www.googleapis.com{BASE}/zones/{ZONE}"}
+    assert found["kind"] == f"compute#{collection.removesuffix('s')}AggregatedList"
+    assert everything["global"]["warning"]["code"] == "NO_RESULTS_ON_PAGE"
+
+
+def test_metadata_of_a_project_is_replaced_as_a_whole(http):
+    first = http.get(BASE).json()["commonInstanceMetadata"]
+    url, items = f"{BASE}/setCommonInstanceMetadata", [{"key": "enable-oslogin", "value": "TRUE"}]
+    operation = http.post(url, json={"fingerprint": first["fingerprint"], "items": items}).json()
+    project = http.get(BASE).json()
+    stale = http.post(url, json={"fingerprint": first["fingerprint"]})
+    http.post(url, json={"fingerprint": project["commonInstanceMetadata"]["fingerprint"]})
+
+    assert operation["operationType"] == "compute.projects.setCommonInstanceMetadata"
+    assert (operation["targetLink"], operation["targetId"]) == (project["selfLink"], project["id"])
+    assert project["commonInstanceMetadata"]["items"] == items
+    assert (stale.status_code, stale.json()["error"]["errors"][0]["reason"]) == (412, "conditionNotMet")
+    assert "items" not in http.get(BASE).json()["commonInstanceMetadata"]
+    assert "items" not in http.get("/compute/v1/projects/other-project").json()["commonInstanceMetadata"]
