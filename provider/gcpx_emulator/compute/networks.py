@@ -11,6 +11,7 @@ from typing import Final
 from gcpx_emulator.compute.call import Call, existing, fixed_id, handles, last_part, path_of
 from gcpx_emulator.compute.collection import USUAL, Collection, given, in_use
 from gcpx_emulator.compute.fingerprints import fingerprint
+from gcpx_emulator.compute.lists import show
 from gcpx_emulator.compute.locations import REGIONS, region_in, zones_of
 from gcpx_emulator.compute.predefined_resources import predefined_resource
 from gcpx_emulator.compute.work import Work
@@ -458,6 +459,14 @@ def update_firewall(call: Call) -> Json:
     _, current = FIREWALLS.find(call)
     kept = {name: current[name] for name in ("kind", "id", "creationTimestamp")}
     return _change_firewall(call, "update", current, given(call) | kept)
+
+
+@handles("compute.networks.getEffectiveFirewalls")
+def effective_firewalls(call: Call) -> Json:
+    """List the firewall rules of a network; no firewall policies are emulated."""
+    path, _ = NETWORKS.find(call)
+    rules = [show(call, rule) for _, rule in call.store.scan([f"{call.parent}/firewalls"]) if is_in(rule, path)]
+    return {"firewalls": rules} if rules else {}
 
 
 def _change_firewall(call: Call, kind: str, current: Json, body: Json) -> Json:
