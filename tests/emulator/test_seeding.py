@@ -93,6 +93,7 @@ def test_a_wrong_seed_is_refused_with_all_that_is_wrong(tmp_path, content, probl
     assert first == "gcpx-emulator: the seed cannot be used:"
     assert len(lines) == len(problems)
     for line, problem in zip(lines, problems, strict=True):
+        assert line.startswith(str(tmp_path))
         assert problem in line
 
 
