@@ -133,7 +133,7 @@ def test_hostile_names_are_shown_harmless(cloud, http, page):
         }
     )
     http.get(f"{BASE}/zones/{HOSTILE}", params={HOSTILE: HOSTILE})
-    http.post("/_emulator/faults", json={"method": "*", "reason": HOSTILE, "name": HOSTILE})
+    http.post("/_emulator/faults", json={"method": "*", "status": 503, "reason": HOSTILE, "name": HOSTILE})
     found = (
         http.get(page, params={"text": HOSTILE[:1]}).text + http.get("/console/resource", params={"path": path}).text
     )
