@@ -56,7 +56,7 @@ class Seed:
         except (OSError, ValueError) as error:
             raise SeedError(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}") from None
         except ApiError as error:
-            raise SeedError(error.message) from None
+            raise SeedError(error.message.removeprefix("Parse Error: ")) from None
         if raw.startswith(SAVED):
             return cls(file, state=raw)
         if not isinstance(content, list):

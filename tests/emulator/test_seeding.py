@@ -98,6 +98,7 @@ def test_a_wrong_seed_is_refused_with_all_that_is_wrong(tmp_path, content, probl
     assert len(lines) == len(problems)
     assert all(map(str.isprintable, lines)), "a file of others cannot command the terminal"
     for line, problem in zip(lines, problems, strict=True):
+        assert line.startswith(str(tmp_path))
         assert problem in line
 
 

@@ -85,7 +85,7 @@ def requests(emulator: Emulator, query: Query) -> Html:
     """Write the requests that match a filter, the latest first, with their bodies."""
     entries = _matching(emulator, query, _MANY)
     total = len(emulator.requests.kept)
-    words = tag("p", f"The latest {len(entries):,} that match, of {total:,} that are kept.", class_="soft")
+    words = tag("p", f"{len(entries):,} shown, of {total:,} kept.", class_="soft")
     lines: list[tuple[object, ...]] = [
         (_status(entry), _called(entry), _time(entry["time"]), _duration(entry), entry.get("reason", ""))
         for entry in entries

@@ -33,8 +33,8 @@ def tree(store: Store) -> Html:
             owner = others[0] if first == "projects" and others else {"b": "Cloud Storage"}.get(first, first)
             projects[owner][kind][row["collection"]] = row["number"]
     if not projects:
-        words = joined("None yet. Run ", tag("code", "pulumi up"), " with ", tag("code", "gcpx:emulatorHost"))
-        return tag("p", words, " set to this address.", class_="empty")
+        words = joined("None yet. Run ", tag("code", "pulumi up"), " with ", tag("code", "GCPX_EMULATOR_HOST"))
+        return tag("p", words, " set to the host and port of this page.", class_="empty")
     return tag("ul", *(_project(name, kinds) for name, kinds in projects.items()), class_="tree")
 
 
@@ -81,7 +81,7 @@ def listed(store: Store, collection: str, after: str) -> Html:
     shown = paths[:_LISTED]
     entries = (tag("li", link(path.removeprefix(f"{collection}/"), RESOURCE, path=path)) for path in shown)
     more = tag("p", link("More", LIST, of=collection, after=shown[-1])) if len(paths) > _LISTED else ""
-    return joined(tag("ul", *entries, class_="list"), more)
+    return tag("div", tag("ul", *entries, class_="list"), more, class_="panel")
 
 
 def resource(store: Store, path: str) -> Html | None:
