@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import socket
 import sqlite3
 import sys
@@ -34,7 +35,9 @@ def main() -> None:
     parser.add_argument("--host", default=LOOPBACK, metavar="ADDRESS", help=address)
     names = "a name by which clients may call the emulator, besides addresses and localhost; repeatable"
     parser.add_argument("--allow-host", action="append", type=str.lower, default=[], metavar="NAME", help=names)
-    parser.add_argument("--latency", type=float, default=0.0, metavar="SECONDS", help="how long each operation takes")
+    parser.add_argument(
+        "--latency", type=_seconds, default=0.0, metavar="SECONDS", help="how long each operation takes"
+    )
     parser.add_argument("--data", default=":memory:", metavar="FILE", help="keep all state in this file, not in memory")
     parser.add_argument("--seed", metavar="FILE", help=HELP)
     parser.add_argument("--log", action="store_true", help="write a line for each request to stderr")
@@ -52,6 +55,17 @@ def main() -> None:
         serve(*(listener, store, options.latency, options.allow_host, seed), strict=options.strict, logs=options.log)
     except SeedError as error:
         _refuse(error)
+
+
+def _seconds(words: str) -> float:
+    """Read a duration."""
+    try:
+        seconds = float(words)
+    except ValueError:
+        seconds = math.nan
+    if not 0 <= seconds < math.inf:
+        raise argparse.ArgumentTypeError(f"{words} is not a number of seconds")
+    return seconds
 
 
 def _read(file: str) -> Store:

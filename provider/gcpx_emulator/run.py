@@ -28,7 +28,7 @@ def main(arguments: Sequence[str]) -> int:
         "Run a command whose calls to Google reach an emulator of its own. "
         "Calls to Google's hosts that are not emulated are refused."
     )
-    parser = argparse.ArgumentParser("gcpx-emulator run", description=description)
+    parser = argparse.ArgumentParser("gcpx-emulator run", "%(prog)s [OPTION]... -- COMMAND", description)
     parser.add_argument("--port", type=int, default=0, help="the emulator's port; 0, the default, picks a free one")
     project = "the project of the credentials and the default of clients, by default demo-project"
     parser.add_argument("--project", default="demo-project", help=project)

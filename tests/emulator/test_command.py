@@ -24,6 +24,15 @@ def test_help_names_the_options():
     )
 
 
+@pytest.mark.parametrize("latency", ["-1", "inf", "nan", "x"])
+def test_a_latency_that_is_no_duration_is_refused(latency):
+    command = [sys.executable, "-m", "gcpx_emulator", f"--latency={latency}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=HANGS)
+
+    assert done.returncode == 2
+    assert f"--latency: {latency} is not a number of seconds" in done.stderr
+
+
 def test_the_command_says_where_it_listens_and_keeps_its_data(tmp_path):
     file = str(tmp_path / "data.sqlite")
     with emulator("--data", file) as host:

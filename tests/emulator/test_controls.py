@@ -123,6 +123,7 @@ REFUSED = [
     ("reset", {"all": True}, "has unknown keys: all. It must be empty."),
     ("faults", {"method": METHOD, "what": 1}, "has unknown keys: what. It may have body, delay,"),
     ("faults", {"status": 503}, "must have a method."),
+    ("faults", {"method": METHOD, "reason": "quotaExceeded"}, "does nothing without one of status, drop, delay,"),
     ("faults", {"method": ""}, "'method' must be a method's ID, or * for any."),
     ("faults", {"method": METHOD, "times": "3"}, "'times' must be a whole number of at least 1."),
     ("faults", {"method": METHOD, "times": 0}, "'times'"),

@@ -20,7 +20,7 @@ from gcpx.protocol.engine import OLDEST_CLI
 pytestmark = [pytest.mark.pulumi, pytest.mark.languages]
 NEWER = "9.0.0"
 DOCUMENT = (ROOT / "docs" / "installation.md").read_text()
-SECTION = re.sub(r"\s+", " ", DOCUMENT.split("## When something does not fit")[1])
+SECTION = re.sub(r"\s+", " ", DOCUMENT.split("## Troubleshooting")[1])
 NAME = "pulumi-resource-gcpx"
 
 

@@ -10,10 +10,10 @@ from generate.run_record import SUITES, Run, read_runs
 
 _INTRODUCTION: Final = """# Clients on the emulator
 
-This page is generated from runs of programs on [the emulator](emulator.md), each below
-[`gcpx-emulator run --`](emulator.md#run-a-program-on-it), so that no client is told about the emulator. `make
-test-clients` runs the programs in `tests/support/client_programs`, and installs the clients that the project does not
-use itself. A step that needs what is not emulated fails with the status 501 and the name of the method.
+This page is generated from runs of programs with
+[`gcpx-emulator run`](emulator.md#run-a-program-on-it), so no client is configured for the emulator. `make test-clients`
+runs the programs in `tests/support/client_programs`, and installs the clients that the project does not use itself. A
+step that needs what is not emulated fails with the status 501 and the name of the method.
 """
 _SUITES: Final = """
 ## Google's sample suites

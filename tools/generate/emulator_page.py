@@ -36,8 +36,9 @@ _KINDS: Final = {
     ),
     "Buckets and notifications": ("storage.buckets", "storage.notifications", "storage.projects.serviceAccount"),
     "Objects": ("storage.objects",),
-    "Topics": ("pubsub.projects.topics", "pubsub.projects.topics.subscriptions"),
-    "Subscriptions": ("pubsub.projects.subscriptions",),
+    "Topics": tuple(f"pubsub.projects.topics{below}" for below in ("", ".snapshots", ".subscriptions")),
+    "Schemas": ("pubsub.projects.schemas",),
+    "Subscriptions and their snapshots": ("pubsub.projects.subscriptions", "pubsub.projects.snapshots"),
     "Users and their SSH keys": ("oslogin.users", "oslogin.users.sshPublicKeys"),
     "ID tokens": ("iamcredentials.projects.serviceAccounts",),
 }
@@ -61,10 +62,10 @@ _WORDS: Final = {
 }
 _INTRODUCTION: Final = """# What the emulator covers
 
-This page lists every method of the APIs that [the emulator](emulator.md) serves, and what tests observe of the fields
-of their requests. It is generated: the methods from Google's published descriptions and from the emulator's code, the
-rest from what tests observe. A method that is not served is answered with the status 501. The pages with which ID
-tokens are checked, `tokeninfo` and the certificates, are not listed.
+This page lists every method of the APIs that [the emulator](emulator.md) serves, and what happens to the fields of its
+request. It is generated from Google's published descriptions, from the emulator's code, and from what tests observe. A
+method that is not served is answered with the status 501. The pages for checking ID tokens, `tokeninfo` and the
+certificates, are not listed.
 
 The emulator checks the name, the type and, of an enum, the value of every field against the description, and refuses
 what does not fit with the status 400. What else happens to a field:
@@ -72,16 +73,16 @@ what does not fit with the status 400. What else happens to a field:
 | class | a request with the field is | a read then |
 | --- | --- | --- |
 | kept | accepted | shows it, or what it changes |
-| not shown | accepted | does not show what was sent, or shows it in another place, as does Google's |
+| not shown | accepted | does not show what was sent, or shows it in another place, as Google does |
 | taken | accepted | does not show it: it is a condition of the request, or the emulator ignores it |
 | refused | refused with the status 501, because it is not emulated, or 400, because it cannot change | |
-| ... and checked | refused if the value has the right type and means nothing, such as an unknown name or -1 | |
+| ... and checked | refused if the value has the right type but makes no sense, such as an unknown name or -1 | |
 
-Each field is sent alone, beside what the request needs. A field that is kept need not have an effect: for example, the
-emulator does not enforce the retention of objects. There is no class for effects, because they cannot be observed in
-this way; [the guide](emulator.md) describes them. What is within a field is observed with the whole field, apart from
-the properties, disks, interfaces and scheduling of a template, and the new disks of an instance. "Not recorded" means
-that no test observes the fields of the request one by one. "None" means that the request has no body.
+Tests send each field alone, together with the fields that the request requires. A field that is kept need not have an
+effect; [the guide](emulator.md) describes effects. Nested fields are observed together with the field that contains
+them, apart from those in the properties, disks, interfaces and scheduling of a template, and in the new disks of an
+instance. "Not recorded" means that no test observes the fields of the request one by one. "None" means that the request
+has no body.
 
 "Driven by" names the clients whose requests the emulator has answered in tests: gcpx, Google's libraries for Python
 (`google-cloud-*` and `google-api-python-client`), and the requests that Terraform's provider is known to send. If it

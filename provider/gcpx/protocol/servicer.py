@@ -15,7 +15,7 @@ from gcpx.model import codec, lifecycle, naming
 from gcpx.model.check import CheckResult, check
 from gcpx.model.context import Context
 from gcpx.model.fields import ObjectType
-from gcpx.model.naming import AUTONAMED, name_inputs, without_hidden
+from gcpx.model.naming import AUTONAMED, CreationMark, name_inputs, without_hidden
 from gcpx.model.redaction import printable, redact
 from gcpx.model.resource import Announcing, Growing, NothingToImport, PartialError, Resource, State
 from gcpx.model.secrecy import mark_secrets
@@ -191,7 +191,8 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         """Refresh or import a resource; an empty ID in the response says that it is gone."""
         resource = self.plugin.resource(resource_token(request))
         inputs, prior = decode(request.inputs), _outputs_in(request.properties, resource)
-        importing = not inputs and not prior
+        # The state has outputs, but no inputs, of what a program only reads (`get`): it is read as for an import.
+        importing = not inputs and CreationMark.of(prior) is None
         self._memory.show(request.urn, request.id, prior)
         plain = reveal(inputs)
         with wrapping_unexpected_errors():
@@ -199,7 +200,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
             state, unfinished = lifecycle.read(
                 resource, context, request.id, None if importing else without_hidden(plain)
             )
-        if state is None and importing:
+        if state is None and importing and not prior:
             raise NothingToImport(request.id, resource.identity(request.id, {}), resource.id_forms)
         if state is None:
             self._memory.forget(Entry.of(resource, request.urn, request.id, context.prior))
@@ -211,7 +212,8 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         )
         described = lifecycle.outputs_of(resource, state, fresh, is_finished=not unfinished)
         outputs = encode(pack_hidden(resource.type, mark_secrets(resource.type, described, inputs, prior)))
-        refreshed = encode(mark_secrets(resource.type, fresh, inputs, prior))
+        is_only_read = importing and bool(prior)
+        refreshed = encode({} if is_only_read else mark_secrets(resource.type, fresh, inputs, prior))
         is_read_first = self._is_read_first(resource, state, is_finished=not unfinished)
         if unfinished:
             raise InitFailed(state.id, outputs, refreshed, unfinished, is_read_first=is_read_first)

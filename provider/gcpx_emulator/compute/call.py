@@ -203,7 +203,7 @@ class Call(call.Call):
         failed = attrs.evolve(work, failure=self.failure or work.failure)
         client_id = {"clientOperationId": request_id} if request_id else {}
         first = self._new_operation(name, self.scope, failed, {"id": self.store.new_id(), **client_id})
-        ids = self.group_ids(len(group))
+        ids = self.group_ids(len(group)) if group else []
         members = [
             self._new_operation(f"{name}-{index:08x}", "/".join(one.target.split("/")[2:4]), one, {"id": ids[index]})
             for index, one in enumerate(group)

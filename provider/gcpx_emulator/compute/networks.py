@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import ipaddress
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
@@ -10,6 +11,7 @@ from typing import Final
 from gcpx_emulator.compute.call import Call, existing, fixed_id, handles, last_part, path_of
 from gcpx_emulator.compute.collection import USUAL, Collection, given, in_use
 from gcpx_emulator.compute.fingerprints import fingerprint
+from gcpx_emulator.compute.lists import show
 from gcpx_emulator.compute.locations import REGIONS, region_in, zones_of
 from gcpx_emulator.compute.predefined_resources import predefined_resource
 from gcpx_emulator.compute.work import Work
@@ -159,12 +161,14 @@ def _default_network(call: Call, project: str) -> Json:
 def _default_subnetwork(call: Call, parent: str) -> Json:
     project, _, region = parent.rpartition("/regions/")
     network = f"{project}/global/networks/{_DEFAULT}"
-    fields = _subnetwork_fields(call, network, _AUTO_RANGES[region]) | {"region": call.url(parent)}
+    fields = _subnetwork_fields(call.url(network), _AUTO_RANGES[region]) | {"region": call.url(parent)}
     return predefined_resource(call, "subnetwork", f"{parent}/subnetworks", _DEFAULT, **fields)
 
 
-def _subnetwork_fields(call: Call, network: str, cidr_range: str | None) -> Json:
-    own = {"network": call.url(network)}
+@functools.lru_cache(maxsize=1024)  # each call about an instance reads its subnetwork several times
+def _subnetwork_fields(network: str, cidr_range: str | None) -> Json:
+    """Return fields of a subnetwork in the network with this URL; they must not be changed."""
+    own = {"network": network}
     if cidr_range:
         own |= {"ipCidrRange": cidr_range, "gatewayAddress": str(ipaddress.ip_network(cidr_range)[1])}
     return {**_OF_SUBNETWORKS, **own, "fingerprint": fingerprint(own)}
@@ -191,7 +195,7 @@ def _auto_subnetwork(call: Call, network: str, region: str, cidr_range: str) -> 
     parent, name = f"{call.project}/regions/{region}", last_part(network)
     path = f"{parent}/subnetworks/{name}"
     own = {**SUBNETWORKS.head(call, path), "name": name, "region": call.url(parent)}
-    return put(path, _subnetwork_fields(call, network, cidr_range) | own)
+    return put(path, _subnetwork_fields(call.url(network), cidr_range) | own)
 
 
 def _with_subnetworks(call: Call) -> Callable[[Json], Json]:
@@ -293,7 +297,7 @@ def _create_subnetwork(call: Call, path: str, head: Json) -> Json:
     ranges = [*primary, *(item for _, item in _secondary_ranges(call.body))]
     conflict = next(filter(None, (_conflict(call, network, path, item) for item in ranges)), None)
     failure = {"errors": [{"code": "INVALID_USAGE", "message": conflict}]} if conflict else None
-    own = _subnetwork_fields(call, network, cidr_range)
+    own = _subnetwork_fields(call.url(network), cidr_range)
     fixed: Json = {name: own[name] for name in ("fingerprint", "gatewayAddress", "network") if name in own}
     return call.insert(path, {**own, **given(call), **head, **fixed}, failure=failure)
 
@@ -455,6 +459,14 @@ def update_firewall(call: Call) -> Json:
     _, current = FIREWALLS.find(call)
     kept = {name: current[name] for name in ("kind", "id", "creationTimestamp")}
     return _change_firewall(call, "update", current, given(call) | kept)
+
+
+@handles("compute.networks.getEffectiveFirewalls")
+def effective_firewalls(call: Call) -> Json:
+    """List the firewall rules of a network; no firewall policies are emulated."""
+    path, _ = NETWORKS.find(call)
+    rules = [show(call, rule) for _, rule in call.store.scan([f"{call.parent}/firewalls"]) if is_in(rule, path)]
+    return {"firewalls": rules} if rules else {}
 
 
 def _change_firewall(call: Call, kind: str, current: Json, body: Json) -> Json:

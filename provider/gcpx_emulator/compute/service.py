@@ -27,6 +27,7 @@ from gcpx_emulator.compute import (
     permissions,
     placement,
     predefined_resources,
+    projects,
     routes,
     serial_port,
     snapshots,

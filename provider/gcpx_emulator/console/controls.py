@@ -12,7 +12,7 @@ from gcpx_emulator.core.controls import SETTINGS
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.emulator import Emulator
 
-_STEPS: Final = {"A minute": 60, "An hour": 3600, "A day": 86400}
+_STEPS: Final = {"+ 1 minute": 60, "+ 1 hour": 3600, "+ 1 day": 86400}
 _NEEDS_SCRIPT: Final = tag("noscript", tag("p", "The buttons need JavaScript; requests to /_emulator do the same."))
 
 
@@ -22,7 +22,7 @@ def clock() -> Html:
         tag("button", words, type="button", data_post="/_emulator/clock", data_body=json.dumps({"advance": seconds}))
         for words, seconds in _STEPS.items()
     )
-    field = tag("label", "Advance by seconds", void("input", name="advance", type="number", min=0, required=True))
+    field = tag("label", "Seconds", void("input", name="advance", type="number", min=0, required=True))
     return joined(_NEEDS_SCRIPT, tag("p", *steps, _answer(), class_="actions"), _form("clock", "Advance", field))
 
 

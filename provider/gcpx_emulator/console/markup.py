@@ -67,8 +67,10 @@ def link(words: object, path: str, /, **query: str) -> Html:
 
 
 def table(heads: tuple[str, ...], rows: Sequence[tuple[object, ...]], caption: str) -> Html:
-    """Write a table; a wide one can be scrolled by itself. `caption` is for screen readers."""
+    """Write a table; a narrow window shows each cell below the other. `caption` is for screen readers."""
     head = tag("tr", *(tag("th", name, scope="col") for name in heads))
-    lines = [tag("tr", *(tag("td", cell) for cell in row)) for row in rows]
+    lines = [
+        tag("tr", *(tag("td", cell, data_head=head) for head, cell in zip(heads, row, strict=True))) for row in rows
+    ]
     whole = tag("table", tag("caption", caption, class_="unseen"), tag("thead", head), tag("tbody", *lines))
     return tag("div", whole, class_="scroll", tabindex=0, role="region", aria_label=caption)

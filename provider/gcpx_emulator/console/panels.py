@@ -11,11 +11,11 @@ from typing import Any, Final
 from gcpx_emulator.compute.call import path_of
 from gcpx_emulator.console.markup import Html, address, joined, link, table, tag, void
 from gcpx_emulator.console.resources import address_of, json_of, tree
-from gcpx_emulator.console.secrets import masked
 from gcpx_emulator.core.call import HANDLERS
 from gcpx_emulator.core.clock import timestamp
 from gcpx_emulator.core.faults import Fault
 from gcpx_emulator.core.json_data import Json
+from gcpx_emulator.core.secrets import masked, masked_endpoint
 from gcpx_emulator.core.store import Store
 from gcpx_emulator.emulator import Emulator
 
@@ -85,7 +85,7 @@ def requests(emulator: Emulator, query: Query) -> Html:
     """Write the requests that match a filter, the latest first, with their bodies."""
     entries = _matching(emulator, query, _MANY)
     total = len(emulator.requests.kept)
-    words = tag("p", f"The latest {len(entries):,} that match, of {total:,} that are kept.", class_="soft")
+    words = tag("p", f"{len(entries):,} shown, of {total:,} kept.", class_="soft")
     lines: list[tuple[object, ...]] = [
         (_status(entry), _called(entry), _time(entry["time"]), _duration(entry), entry.get("reason", ""))
         for entry in entries
@@ -182,7 +182,9 @@ def pushes(emulator: Emulator, _: Query) -> Html:
     lines = [
         (
             tag("span", entry["status"] or entry["error"], class_="bad" if _failed(entry["status"]) else "good"),
-            joined(tag("b", entry["subscription"].rpartition("/")[2]), tag("small", entry["endpoint"])),
+            joined(
+                tag("b", entry["subscription"].rpartition("/")[2]), tag("small", masked_endpoint(entry["endpoint"]))
+            ),
             joined(entry["messageId"], tag("small", f"attempt {entry['attempt']}")),
             _claims(entry),
             _time(entry["time"]),

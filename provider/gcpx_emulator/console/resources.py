@@ -7,8 +7,8 @@ from collections import defaultdict
 from typing import Any, Final
 
 from gcpx_emulator.console.markup import Html, address, joined, link, tag, text
-from gcpx_emulator.console.secrets import masked
 from gcpx_emulator.core.controls import SETTINGS
+from gcpx_emulator.core.secrets import masked
 from gcpx_emulator.core.store import Store
 
 _LISTED: Final = 100
@@ -33,8 +33,8 @@ def tree(store: Store) -> Html:
             owner = others[0] if first == "projects" and others else {"b": "Cloud Storage"}.get(first, first)
             projects[owner][kind][row["collection"]] = row["number"]
     if not projects:
-        words = joined("None yet. Run ", tag("code", "pulumi up"), " with ", tag("code", "gcpx:emulatorHost"))
-        return tag("p", words, " set to this address.", class_="empty")
+        words = joined("None yet. Run ", tag("code", "pulumi up"), " with ", tag("code", "GCPX_EMULATOR_HOST"))
+        return tag("p", words, " set to the host and port of this page.", class_="empty")
     return tag("ul", *(_project(name, kinds) for name, kinds in projects.items()), class_="tree")
 
 
@@ -81,7 +81,7 @@ def listed(store: Store, collection: str, after: str) -> Html:
     shown = paths[:_LISTED]
     entries = (tag("li", link(path.removeprefix(f"{collection}/"), RESOURCE, path=path)) for path in shown)
     more = tag("p", link("More", LIST, of=collection, after=shown[-1])) if len(paths) > _LISTED else ""
-    return joined(tag("ul", *entries, class_="list"), more)
+    return tag("div", tag("ul", *entries, class_="list"), more, class_="panel")
 
 
 def resource(store: Store, path: str) -> Html | None:
@@ -105,8 +105,9 @@ def _actions(path: str) -> Html:
 
 
 def json_of(body: Any) -> Html:
-    """Write JSON without secrets; links to other resources can be followed."""
-    whole = json.dumps(masked(body), indent=2, ensure_ascii=False)
+    """Write the JSON of a resource without secrets and fields of the emulator's own; links can be followed."""
+    shown = {name: value for name, value in masked(body).items() if not name.startswith("_")}
+    whole = json.dumps(shown, indent=2, ensure_ascii=False)
     more = tag("p", f"{len(whole) - _LONGEST:,} more characters are not shown.") if len(whole) > _LONGEST else ""
     return joined(tag("pre", text(whole[:_LONGEST]), tabindex=0, class_="json"), more)
 

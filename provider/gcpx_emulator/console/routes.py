@@ -113,7 +113,10 @@ class Console:
     async def _requests(self, request: Request) -> Response:
         query = request.query_params
         return _page(
-            request, "Requests", joined(panels.filters(query), self._panel("requests", "Requests", query)), "requests"
+            request,
+            "Requests",
+            joined(panels.filters(query), self._panel("requests", "The latest first", query)),
+            "requests",
         )
 
     async def _pushes(self, request: Request) -> Response:
@@ -125,7 +128,9 @@ class Console:
         return _page(request, "Controls", joined(clock, faults, controls.settings(self.emulator)), "clock,faults")
 
     async def _methods(self, request: Request) -> Response:
-        return _page(request, "Methods", panels.methods())
+        return _page(
+            request, "Methods", tag("section", panels.methods(), class_="panel", aria_label="Emulated methods")
+        )
 
     async def _events(self, request: Request) -> Response:
         query = dict(request.query_params)

@@ -27,6 +27,8 @@ from gcpx_emulator.core.json_data import Json
 _REASON: Final = re.compile(r"(?=.{1,63}$)[A-Z][A-Z0-9_]+[A-Z0-9]")
 _LONGEST_DELAY: Final = 3600
 """Seconds; a longer delay would outlast every client."""
+_EFFECTS: Final = ("status", "drop", "delay", "body", "operation")
+"""The keys that make a call fail or wait; the others describe it."""
 _METADATA_KEY: Final = re.compile(r"(?=.{1,64}$)[a-z][a-zA-Z0-9_-]+")
 
 
@@ -120,6 +122,8 @@ class Fault:
             raise ApiError(400, "The body of a request to /_emulator/faults must have a method.")
         if fields["method"] != "*":
             check_method("faults", fields["method"])
+        if not fields.keys() & set(_EFFECTS):
+            raise ApiError(400, f"A fault does nothing without one of {', '.join(_EFFECTS)}.")
         if "reason" in fields:
             fields["reason"] = _as_reason(fields["reason"])
         fault, code = cls(**fields), fields.get("operation")

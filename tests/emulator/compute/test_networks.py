@@ -494,3 +494,14 @@ def test_an_interface_moves_to_another_subnetwork(http, vpc):
     message = f"IP '{taken}' is already being used by another resource."
     assert _error(asked, http) == ("IP_IN_USE_BY_ANOTHER_RESOURCE", message)
     assert (after["network"], after["networkIP"]) == (f"{URL}/global/networks/vpc", "10.9.0.2")
+
+
+def test_the_effective_firewall_rules_of_a_network_are_its_own(http, vpc):
+    url, rule = f"{BASE}/global/networks/vpc/getEffectiveFirewalls", {"allowed": [{"IPProtocol": "tcp"}]}
+    before = http.get(url).json()
+    _make(http, "global/firewalls", {"name": "own", "network": "global/networks/vpc", **rule})
+    _make(http, "global/firewalls", {"name": "other", **rule})
+
+    assert before == {}
+    assert http.get(url).json() == {"firewalls": [http.get(f"{BASE}/global/firewalls/own").json()]}
+    assert http.get(f"{BASE}/global/networks/none/getEffectiveFirewalls").status_code == 404

@@ -113,17 +113,23 @@ def test_a_phone_shows_each_page_without_scrolling_sideways(cloud, http, console
             f"projects/{PROJECT}/zones/{ZONE}/instances/web-{number:03}", {"id": str(number), "status": "RUNNING"}
         )
     _instance(cloud, http, "a-name-of-an-instance-that-is-as-long-as-google-allows-it-to-be")
+    http.post("/_emulator/faults", json={"method": "compute.instanceTemplates.insert", "status": 503, "name": "busy"})
     browser.show_as(390, 844, scheme)
     browser.open(console + page)
     width = browser.run("return document.documentElement.scrollWidth")
     end = browser.run("return document.querySelector('nav li:last-child').getBoundingClientRect().right")
     hidden = browser.run("const nav = document.querySelector('nav'); return nav.scrollWidth - nav.clientWidth")
+    cut = browser.run(
+        "return [...document.querySelectorAll('.scroll')].filter((one) => one.scrollWidth > one.clientWidth)"
+    )
+    narrow = browser.run("return [...document.querySelectorAll('.called')].filter((one) => one.clientWidth < 200)")
     colours = browser.run("const s = getComputedStyle(document.body); return [s.color, s.backgroundColor]")
     light = [sum(map(int, colour[4:-1].split(","))) for colour in colours]
 
     assert width <= 390
     assert end <= 390
     assert hidden == 0
+    assert cut == narrow == []
     assert (light[0] < light[1]) == (scheme == "light")
 
 

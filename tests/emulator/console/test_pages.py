@@ -85,7 +85,7 @@ def test_secrets_are_masked(cloud, http, vm):
     assert "shown" in found[0]
     assert "startup-script" in found[2]
     assert not any(SECRET in text for text in found[:3])
-    assert "The latest 0 that match" in found[3], "a filter does not tell what is masked"
+    assert "0 shown, of" in found[3], "a filter does not tell what is masked"
 
 
 @pytest.mark.parametrize("wrapper", [None, "metdata"], ids=["a request that sets metadata", "a misspelled name"])
@@ -133,7 +133,7 @@ def test_hostile_names_are_shown_harmless(cloud, http, page):
         }
     )
     http.get(f"{BASE}/zones/{HOSTILE}", params={HOSTILE: HOSTILE})
-    http.post("/_emulator/faults", json={"method": "*", "reason": HOSTILE, "name": HOSTILE})
+    http.post("/_emulator/faults", json={"method": "*", "status": 503, "reason": HOSTILE, "name": HOSTILE})
     found = (
         http.get(page, params={"text": HOSTILE[:1]}).text + http.get("/console/resource", params={"path": path}).text
     )
@@ -211,7 +211,7 @@ def test_only_requests_of_the_last_seconds_are_shown(cloud, http):
         http.get(f"{BASE}/regions/us-east1")
     cloud.emulator.requests.kept[0]["time"] -= 100
 
-    assert "The latest 1 that match, of 2" in http.get("/console/requests", params={"seconds": "60"}).text
+    assert "1 shown, of 2 kept." in http.get("/console/requests", params={"seconds": "60"}).text
 
 
 def test_operations_show_their_progress_and_their_errors(cloud, http):

@@ -72,14 +72,17 @@ def test_a_fault_of_an_outer_block_outlives_an_inner_one(emulator):
 
 
 def test_a_fault_that_nothing_used_is_an_error(emulator):
-    with pytest.raises(EmulatorError, match=f"nothing called {INSERT} during the block"), emulator.fault(INSERT):
+    with (
+        pytest.raises(EmulatorError, match=f"nothing called {INSERT} during the block"),
+        emulator.fault(INSERT, status=503),
+    ):
         emulator.seed.bucket("uploads")
 
     assert emulator.control("GET", "faults") == []
 
 
 def test_the_error_of_a_block_is_not_hidden_by_an_unused_fault(emulator):
-    with pytest.raises(ZeroDivisionError), emulator.fault(INSERT):
+    with pytest.raises(ZeroDivisionError), emulator.fault(INSERT, status=503):
         _ = 1 / 0
 
 

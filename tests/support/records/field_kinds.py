@@ -19,6 +19,7 @@ from gcpx_emulator.core.discovery import document
 
 BASE: Final = f"/compute/beta/projects/{PROJECT}"
 TOPIC: Final = f"projects/{PROJECT}/topics/uploads"
+SCHEMA: Final = f"projects/{PROJECT}/schemas/made"
 VM: Final = f"zones/{ZONE}/instances/example-vm"
 DISK: Final = f"zones/{ZONE}/disks/example-data"
 POOL: Final = f"zones/{ZONE}/storagePools/pool"
@@ -568,6 +569,7 @@ KINDS: Final = [
         api="pubsub.v1",
         schema="Topic",
         send=_put("topics"),
+        values={"schemaSettings": {"schema": SCHEMA, "encoding": "JSON"}},
         not_shown={"satisfiesPzs": BY_GOOGLE, "tags": INPUT_ONLY},
     ),
     Kind(
@@ -657,6 +659,10 @@ def prepare(http: Any) -> None:
         "poolProvisionedCapacityGb": "10240",
     }
     http.post(f"{BASE}/zones/{ZONE}/storagePools", json={"name": "pool", **pool})
+    definition = '{"type": "record", "name": "made", "fields": []}'
+    http.post(
+        f"/v1/{SCHEMA.partition('/schemas/')[0]}/schemas?schemaId=made", json={"type": "AVRO", "definition": definition}
+    )
     http.post(f"{BASE}/global/machineImages", json={"name": "golden", "sourceInstance": VM})
     http.post(f"{BASE}/global/snapshots", json={"name": "s", "sourceDisk": DISK})
     http.post(f"{BASE}/global/networks", json={"name": "vpc", "autoCreateSubnetworks": False})

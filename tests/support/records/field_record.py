@@ -356,6 +356,14 @@ CHANGES: Final = [
     ),
     _of_compute("images.patch", _IMAGE, "{made}", verb="PATCH", values=_kind("image").values),
     _of_compute("images.setLabels", _IMAGE, "{made}/setLabels", base=_labels),
+    _of_compute(
+        "projects.setCommonInstanceMetadata",
+        lambda _: BASE,
+        "{made}/setCommonInstanceMetadata",
+        base=_fingerprinted("commonInstanceMetadata"),
+        values={"items": [{"key": "k", "value": "v"}]},
+        part=lambda read: read["commonInstanceMetadata"],
+    ),
     _of_compute("machineImages.setLabels", _MACHINE_IMAGE, "{made}/setLabels", base=_labels),
     _of_instance(
         "addAccessConfig",

@@ -32,6 +32,7 @@ from gcpx.model.fields import (
     text,
 )
 from gcpx.model.links import name_of
+from gcpx.model.patterns import Form
 from gcpx.model.values import UNKNOWN, Path
 
 if TYPE_CHECKING:
@@ -116,6 +117,10 @@ def customer_keys(owner: str, values: Mapping[str, Any]) -> Iterator[Path]:
                 yield (owner, "disks", index, "diskEncryptionKey", name)
 
 
+_DISK_TYPE: Final = Form(
+    r"(?:[^\s]+/)?[a-z][-a-z0-9]*", "the name of a disk type, such as pd-ssd: lower-case letters, digits and hyphens"
+)
+_DEVICE_NAME: Final = Form(r"\S*", "a name without spaces")
 _SIZE: Final = rest("instances", "disks[].initializeParams.diskSizeGb")
 _LEAST_SIZE: Final = 10
 
@@ -349,6 +354,7 @@ class AttachedDiskInitializeParams(Record):
     )
     disk_type: str = field(
         "The disk type, such as `pd-ssd`. Instance templates accept only its name. Default: `pd-standard` on machine series of the first and second generation, such as N1 and N2; `pd-balanced` or `hyperdisk-balanced` on newer ones.",
+        pattern=_DISK_TYPE,
         normalize=name_of,
         default="pd-standard",
     )
@@ -480,6 +486,7 @@ class AttachedDisk(Record):
         "The disk's name on the instance, such as `data`, which a Linux guest sees as `/dev/disk/by-id/google-data`: at most 63 characters, and different for each disk of an instance. Default: chosen by Google, such as `persistent-disk-1`.",
         default=re.compile(r"(persistent|local-ssd)-disk-\d+"),
         max_length=63,
+        pattern=_DEVICE_NAME,
     )
     disk_encryption_key: CustomerEncryptionKey = field(
         "The key that encrypts a new disk, or that an attached disk is encrypted with. Default: a key that Google generates."
