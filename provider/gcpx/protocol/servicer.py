@@ -19,7 +19,7 @@ from gcpx.model.naming import AUTONAMED, CreationMark, name_inputs, without_hidd
 from gcpx.model.redaction import printable, redact
 from gcpx.model.resource import Announcing, Growing, NothingToImport, PartialError, Resource, State
 from gcpx.model.secrecy import mark_secrets
-from gcpx.model.state import pack_hidden, unpack_hidden, with_absent, without_absent
+from gcpx.model.state import legible, pack_hidden, unpack_hidden, with_absent, without_absent
 from gcpx.model.values import Path, has_unknown, parse_path, reveal
 from gcpx.protocol import proto, wire
 from gcpx.protocol.engine import EngineLog
@@ -312,8 +312,8 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
 
 
 def _outputs_in(message: Any, resource: Resource[Any], ignored: Collection[Path] = ()) -> dict[str, Any]:
-    """Read the outputs in the state, without absent ones, and without the causes of ignored changes."""
-    outputs = without_absent(resource.type, unpack_hidden(decode(message)))
+    """Read the outputs in the state, without absent and illegible ones, and without the causes of ignored changes."""
+    outputs = without_absent(resource.type, legible(resource.type, unpack_hidden(decode(message))))
     return resource.ignoring(outputs, ignored) if ignored and isinstance(resource, Growing) else outputs
 
 
