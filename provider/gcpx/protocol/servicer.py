@@ -14,7 +14,7 @@ from gcpx.errors import ProviderError, UserError
 from gcpx.model import codec, lifecycle, naming
 from gcpx.model.check import CheckResult, check
 from gcpx.model.context import Context
-from gcpx.model.fields import ObjectType
+from gcpx.model.fields import Failure, ObjectType
 from gcpx.model.naming import AUTONAMED, CreationMark, name_inputs, without_hidden
 from gcpx.model.redaction import printable, redact
 from gcpx.model.resource import Announcing, Growing, NothingToImport, PartialError, Resource, State
@@ -97,6 +97,8 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         function = self.plugin.function(request.tok)
         arguments = codec.without_empty(function.type, decode(request.args))
         checked = check(function.type, arguments, function.failures(reveal(arguments)))
+        unknown = (name for name, value in arguments.items() if has_unknown(value))
+        checked.failures.extend(Failure((name,), "must be known when the function is called") for name in unknown)
         self._raise_if_invalid(f"{request.tok} was not called", function.type, arguments, checked)
         marked = mark_secrets(function.type, without_hidden(arguments))
         with wrapping_unexpected_errors():
