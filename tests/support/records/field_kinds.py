@@ -396,7 +396,7 @@ KINDS: Final = [
         schema="BulkInsertInstanceResource",
         send=_bulk,
         values={"count": "2", "instanceFlexibilityPolicy": {"instanceSelections": {"a": {"machineTypes": ["n1-standard-2"]}}},
-                "instanceProperties": properties(labels={"a": "b"}), "locationPolicy": {"locations": {"zones/us-east1-c": {"preference": "ALLOW"}}},
+                "instanceProperties": properties(labels={"a": "b"}), "locationPolicy": {"zones": [{"zone": "zones/us-east1-c"}]},
                 "namePattern": "NAME-x-#", "perInstanceProperties": {"NAME-x": {"hostname": "vm.example.com"}},
                 "sourceInstanceTemplate": "global/instanceTemplates/labelled"},
         beside={"perInstanceProperties": {"namePattern": None}, "sourceInstanceTemplate": {"instanceProperties": {}}},
