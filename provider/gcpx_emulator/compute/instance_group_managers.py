@@ -29,7 +29,7 @@ from gcpx_emulator.compute.networks import all_connected
 from gcpx_emulator.compute.placement import check_policies, check_reservation
 from gcpx_emulator.compute.work import Work
 from gcpx_emulator.core.clock import pacific_timestamp
-from gcpx_emulator.core.errors import ApiError, already_exists, check_given, invalid, required
+from gcpx_emulator.core.errors import ApiError, already_exists, check_given, invalid, required, stale
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.listing import in_order, page_of
 from gcpx_emulator.core.operations import Effect, apply, change, delete, put
@@ -40,6 +40,7 @@ _EMULATED: Final = frozenset(
      "namedPorts", "targetSize", "updatePolicy", "versions"}
 )  # fmt: skip
 """The fields of a new manager that have an effect here; `fingerprint` is ignored by Google, too."""
+_PATCHED: Final = _EMULATED - {"fingerprint", "name", "namedPorts"}
 _ACTIONS: Final = "_actions"
 """The field of a stored manager with what it is doing to its instances, by name, while its operation runs."""
 _ERRORS: Final = "_errors"
@@ -246,7 +247,8 @@ def _start(call: Call, path: str, manager: Json, what: _Change) -> Json:
     with call.store.transaction():
         for effect in removals:  # the new instances have the names of these instances and disks
             apply(effect, call.store)
-        changed = manager | what.fields
+        fields = what.fields | {"fingerprint": fingerprint({**manager, **what.fields, "fingerprint": ""})}
+        changed = manager | fields
         made = _made(call, path, changed, created)
         actions = dict.fromkeys(created, _CREATING) | dict.fromkeys(replaced, _RECREATING)
         names = [*manager[NAMES], *what.created]
@@ -254,7 +256,7 @@ def _start(call: Call, path: str, manager: Json, what: _Change) -> Json:
         for name in what.deleted:
             apply(change(f"{call.parent}/instances/{name}", {"status": STOPPING}), call.store)
     left = {NAMES: [name for name in names if name not in what.deleted], _ACTIONS: None, _ERRORS: made.errors}
-    effects = [change(path, what.fields | left), *effects, *made.effects]
+    effects = [change(path, fields | left), *effects, *made.effects]
     return call.start(attrs.evolve(whole, effects=effects), [*works, *made.works])
 
 
@@ -286,19 +288,42 @@ def delete_manager(call: Call) -> Json:
 
 @handles("compute.instanceGroupManagers.resize")
 def resize(call: Call) -> Json:
-    """Create or delete instances until there are as many as the call says.
+    """Create or delete instances until there are as many as the call says."""
+    path, manager = _found(call)
+    size = int(call.query["size"])
+    if size < 0:
+        raise invalid("size", size, "Must not be negative.")
+    return _resized(call, path, manager, {_TARGET: size})
+
+
+def _resized(call: Call, path: str, manager: Json, fields: Json) -> Json:
+    """Set fields of a manager, and give it as many instances as its target says.
 
     Those that do not exist or do not run are deleted first, then the newest.
     """
-    path, manager = _found(call)
-    size, names = int(call.query["size"]), manager[NAMES]
-    if size < 0:
-        raise invalid("size", size, "Must not be negative.")
-    new = _new_names(call, manager["baseInstanceName"], names, max(0, size - len(names)))
+    names, size = manager[NAMES], int((manager | fields)[_TARGET])
+    base = (manager | fields)["baseInstanceName"]
+    new = _new_names(call, base, names, max(0, size - len(names)))
     instances = _instances(call, manager)
     oldest = sorted(names, key=lambda name: (instances[name] or {}).get("status") != RUNNING)
-    deleted = oldest[size:]
-    return _start(call, path, manager, _Change(fields={_TARGET: size}, created=new, deleted=deleted))
+    return _start(call, path, manager, _Change(fields=fields, created=new, deleted=oldest[size:]))
+
+
+@handles("compute.instanceGroupManagers.patch")
+def patch_manager(call: Call) -> Json:
+    """Change a manager; omitted fields stay. Another template is for instances that are created from now on."""
+    path, manager = _found(call)
+    body = {name: value for name, value in given(call).items() if manager.get(name) != value}
+    _check_emulated(call, body)
+    if "fingerprint" in body:
+        raise stale("instance group manager")
+    for name in body.keys() - _PATCHED:
+        raise ApiError(501, f"{call.method.id} of {name} is not emulated")
+    template, field = _given_template(body)
+    if template:
+        check_in_zone(call, linked_template_properties(call, field, template)["machineType"])
+        body |= _of_template(call, template, body.get("versions"))
+    return _resized(call, path, manager, body)
 
 
 @handles("compute.instanceGroupManagers.createInstances")
@@ -370,10 +395,7 @@ def set_template(call: Call) -> Json:
     if not link:
         raise required("instanceTemplate")
     check_in_zone(call, linked_template_properties(call, "instanceTemplate", link)["machineType"])
-    work = Work(
-        kind=call.method.id, target=path, target_id=manager["id"], effects=[change(path, _of_template(call, link))]
-    )
-    return call.start(work)
+    return _start(call, path, manager, _Change(fields=_of_template(call, link)))
 
 
 @handles("compute.instanceGroupManagers.listManagedInstances")

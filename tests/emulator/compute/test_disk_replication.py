@@ -114,9 +114,11 @@ def test_a_group_must_exist_and_be_a_consistency_group(http, pair):
 def test_the_secondary_disks_of_a_group_are_cloned(http, pair):
     group = _group(http, f"{SECOND}/second", "us-west1")
     http.post(f"{FIRST}/first/startAsyncReplication", json=pair)
+    http.post(SECOND, json={"name": "primary", "sizeGb": "10", "resourcePolicies": [group]})
     cloned = http.post(f"{SECOND}/bulkInsert", json={"sourceConsistencyGroupPolicy": group})
     policy = http.get(f"{BASE}/regions/us-west1/resourcePolicies/group").json()
-    clone, second = http.get(SECOND).json()["items"] if cloned.status_code == 200 else ({}, {})
+    disks = http.get(SECOND, params={"filter": "name != primary"}).json()["items"]
+    clone, second = disks if cloned.status_code == 200 else ({}, {})
     clone, second = (clone, second) if second["name"] == "second" else (second, clone)
 
     assert (clone["sourceDisk"], clone["sourceDiskId"], clone["sizeGb"]) == (second["selfLink"], second["id"], "10")

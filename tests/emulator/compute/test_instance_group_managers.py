@@ -148,6 +148,39 @@ def test_instances_are_recreated_from_another_template(http, templates):
     assert [answer.status_code for answer in missing] == [400, 404]
 
 
+def test_a_patch_changes_the_size_and_the_template(http, templates):
+    first = _make(http)
+    fingerprint = http.get(GROUP).json()["fingerprint"]
+    body = {"targetSize": 3, "versions": [{"name": "new", "instanceTemplate": "global/instanceTemplates/next"}]}
+    body |= {"description": "d", "baseInstanceName": "vm", "fingerprint": fingerprint}
+    patched = http.patch(GROUP, json=body)
+    manager, (new,) = http.get(GROUP).json(), set(_names(http)) - set(first)
+
+    assert (patched.status_code, patched.json()["operationType"]) == (200, "compute.instanceGroupManagers.patch")
+    assert (manager["targetSize"], manager["description"], manager["versions"][0]["name"]) == (3, "d", "new")
+    assert http.get(f"{INSTANCES}/{new}").json()["machineType"] == f"{URL}/machineTypes/e2-medium"
+    assert new.startswith("vm-")
+    http.patch(GROUP, json={"targetSize": 2})
+    assert _names(http) == sorted(first)
+    assert http.get(GROUP).json()["instanceTemplate"].endswith("/next")
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "field"),
+    [
+        ({"targetSize": 1, "fingerprint": "YWJj"}, 412, "fingerprint"),
+        ({"updatePolicy": {"type": "PROACTIVE"}}, 501, "updatePolicy.type"),
+        ({"namedPorts": [{"name": "http", "port": 80}]}, 501, "namedPorts"),
+        ({"instanceTemplate": "global/instanceTemplates/none"}, 404, "none"),
+        ({"targetSize": -1}, 400, "targetSize"),
+    ],
+)
+def test_a_wrong_patch_is_refused(http, templates, body, status, field):
+    names = _make(http)
+    answer = http.patch(GROUP, json=body)
+    assert (answer.status_code, field in answer.text, _names(http)) == (status, True, names), answer.text
+
+
 def test_abandoned_instances_stay(http, templates):
     first, second = _make(http)
     _post(http, "abandonInstances", instances=[first])

@@ -16,7 +16,7 @@ def _error(response):
 @pytest.mark.parametrize(
     ("method", "path", "status", "words"),
     [
-        ("GET", f"{BASE}/global/routes", 501, "compute.routes.list is not emulated"),
+        ("GET", f"{BASE}/global/healthChecks", 501, "compute.healthChecks.list is not emulated"),
         ("GET", f"{BASE}/nothing", 404, "is not a path of any API"),
         ("GET", "/compute/v2/projects/p/regions", 404, "is not a path of any API"),
         ("PUT", TEMPLATES, 405, "PUT is not allowed"),
