@@ -19,6 +19,8 @@ from gcpx_emulator.core.discovery import document
 
 BASE: Final = f"/compute/beta/projects/{PROJECT}"
 TOPIC: Final = f"projects/{PROJECT}/topics/uploads"
+WORKER: Final = f"projects/{PROJECT}/subscriptions/worker"
+SNAPSHOT: Final = f"projects/{PROJECT}/snapshots/made"
 SCHEMA: Final = f"projects/{PROJECT}/schemas/made"
 VM: Final = f"zones/{ZONE}/instances/example-vm"
 DISK: Final = f"zones/{ZONE}/disks/example-data"
@@ -592,6 +594,15 @@ KINDS: Final = [
         ),
     ),
     Kind(
+        name="snapshot of messages",
+        api="pubsub.v1",
+        schema="CreateSnapshotRequest",
+        send=_put("snapshots"),
+        base={"subscription": WORKER},
+        values={"subscription": WORKER},
+        not_shown={"subscription": "a snapshot shows the topic", "tags": INPUT_ONLY},
+    ),
+    Kind(
         name="message",
         api="pubsub.v1",
         schema="PubsubMessage",
@@ -659,6 +670,8 @@ def prepare(http: Any) -> None:
         "poolProvisionedCapacityGb": "10240",
     }
     http.post(f"{BASE}/zones/{ZONE}/storagePools", json={"name": "pool", **pool})
+    http.put(f"/v1/{WORKER}", json={"topic": TOPIC})
+    http.put(f"/v1/{SNAPSHOT}", json={"subscription": WORKER})
     definition = '{"type": "record", "name": "made", "fields": []}'
     http.post(
         f"/v1/{SCHEMA.partition('/schemas/')[0]}/schemas?schemaId=made", json={"type": "AVRO", "definition": definition}
