@@ -35,6 +35,11 @@ _KINDS: Final = {
     ),
     "Buckets and notifications": ("storage.buckets", "storage.notifications", "storage.projects.serviceAccount"),
     "Objects": ("storage.objects",),
+    "Access control lists": (
+        "storage.bucketAccessControls",
+        "storage.defaultObjectAccessControls",
+        "storage.objectAccessControls",
+    ),
     "Topics": ("pubsub.projects.topics", "pubsub.projects.topics.subscriptions"),
     "Subscriptions": ("pubsub.projects.subscriptions",),
     "Users and their SSH keys": ("oslogin.users", "oslogin.users.sshPublicKeys"),
