@@ -33,8 +33,14 @@ _KINDS: Final = {
         *("compute.projects", "compute.regions", "compute.zones", "compute.machineTypes", "compute.diskTypes"),
         *("compute.acceleratorTypes", "compute.advice"),
     ),
-    "Buckets and notifications": ("storage.buckets", "storage.notifications", "storage.projects.serviceAccount"),
+    "Buckets and notifications": (
+        "storage.buckets",
+        "storage.managedFolders",
+        "storage.notifications",
+        "storage.projects.serviceAccount",
+    ),
     "Objects": ("storage.objects",),
+    "HMAC keys": ("storage.projects.hmacKeys",),
     "Access control lists": (
         "storage.bucketAccessControls",
         "storage.defaultObjectAccessControls",

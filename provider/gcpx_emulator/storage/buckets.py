@@ -236,6 +236,22 @@ def get_bucket(call: Call) -> Json:
     return _shown(call, bucket, "noAcl")
 
 
+@handles("storage.buckets.getStorageLayout")
+def get_layout(call: Call) -> Json:
+    """Read where and how a bucket stores objects."""
+    bucket = read_bucket(call)
+    fields = ("customPlacementConfig", "hierarchicalNamespace", "location", "locationType")
+    layout = {name: bucket[name] for name in fields if name in bucket}
+    return {"kind": "storage#storageLayout", "bucket": bucket["name"], **layout}
+
+
+@handles("storage.managedFolders.list")
+def list_managed_folders(call: Call) -> Json:
+    """List no managed folders, because none can be created here; gcloud asks for them before it deletes a bucket."""
+    read_bucket(call)
+    return {"kind": "storage#managedFolders"}
+
+
 @handles("storage.buckets.list")
 def list_buckets(call: Call) -> Json:
     """List the buckets of a project."""
