@@ -346,7 +346,7 @@ class Store:
         )
         return {tuple(row)[1 : 1 + len(fields)]: row[0] for row in rows}
 
-    def holders(self, address: str, subnetwork: str) -> list[str]:
+    def holders(self, address: str, subnetwork: str) -> Sequence[str]:
         """Return the paths of the instances and reserved addresses with an address in a subnetwork, or in none ("")."""
         rows = self.run(
             "select distinct holder from held where subnetwork = ? and address = ? order by holder",

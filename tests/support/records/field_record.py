@@ -458,7 +458,7 @@ CHANGES: Final = [
             api="storage.v1",
             make=lambda http: _object(http).rpartition("/")[2],
             url=f"{_OBJECTS}/{{made}}/{verb}To/b/{BUCKET}/o/{{made}}-copy",
-            read=f"{_OBJECTS}/{{made}}-copy",
+            read=f"{_OBJECTS}/{{made}}-copy?projection=full",
             values=_kind("object").values | {"kmsKeyName": f"{CRYPTO_KEY}/cryptoKeyVersions/1"},
             not_shown=_kind("object").not_shown,
             part=_itself,
