@@ -87,7 +87,7 @@ class StateError(Exception):
 
 
 class Store:
-    """The data of one emulator, in memory or in a file.
+    """The data of one emulator, in memory or in a file, which no other process can use at the same time.
 
     Attributes:
         lock: allows one thread at a time to use the connection; hold it around statements that belong together.
@@ -96,9 +96,10 @@ class Store:
     def __init__(self, file: str = ":memory:") -> None:
         self.lock = threading.RLock()
         _make_private(file)
-        self._database = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
+        self._database = sqlite3.connect(file, 0, isolation_level=None, check_same_thread=False)
         self._database.row_factory = sqlite3.Row
-        self._database.executescript(_TABLES)
+        # The lock of the first transaction is kept.
+        self._database.executescript(f"pragma locking_mode = exclusive; begin exclusive; {_TABLES} commit")
 
     @property
     def changes(self) -> int:
