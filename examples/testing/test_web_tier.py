@@ -1,9 +1,7 @@
-"""Tests of the component, without an account, credentials or network.
+"""Tests of the component, without an account, credentials or network: run `pytest`.
 
-    pip install pytest gcpx-emulator
-    pytest
-
-`gcpx_emulator` and `gcpx_workspace` are fixtures of gcpx-emulator's plugin for pytest.
+`gcpx_emulator` and `gcpx_workspace` are fixtures of gcpx-emulator's plugin for pytest. docs/testing.md of gcpx says how
+to install it. One test also needs `google-cloud-compute`.
 """
 
 from typing import Any
@@ -34,9 +32,8 @@ def stack(gcpx_emulator: RunningEmulator, gcpx_workspace: automation.LocalWorksp
 def test_the_servers_and_the_notification_are_created(stack: automation.Stack, gcpx_emulator: RunningEmulator) -> None:
     stack.up()
 
-    client: Any = gcpx_emulator.client(
-        compute_v1.InstancesClient
-    )  # Google's types leave out too much for strict checks
+    # Google's types leave out too much for strict checks.
+    client: Any = gcpx_emulator.client(compute_v1.InstancesClient)
     zones = client.aggregated_list(project=gcpx_emulator.project)
     servers = [server for _, found in zones for server in found.instances]
     assert sorted(server.name for server in servers) == ["web-01", "web-02", "web-03"]

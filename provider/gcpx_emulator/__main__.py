@@ -73,7 +73,9 @@ def _read(file: str) -> Store:
     try:
         return Store(file)
     except (OSError, sqlite3.Error) as error:
-        sys.stderr.write(f"gcpx-emulator: {file} cannot be used: {error}; choose another file with --data\n")
+        is_busy = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
+        problem = "another emulator uses it" if is_busy else error
+        sys.stderr.write(f"gcpx-emulator: {file} cannot be used: {problem}; choose another file with --data\n")
         sys.exit(_MISUSE)
 
 

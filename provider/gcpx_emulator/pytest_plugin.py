@@ -24,7 +24,7 @@ _NO_PORT = 0
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options of the plugin."""
     group = parser.getgroup("gcpx-emulator", "tests against the emulator of Google Cloud")
-    port = "the emulator's port, for a look at its page from a browser; by default a free one"
+    port = "the emulator's port, so that you can open its console in a browser; 0, the default, picks a free one"
     group.addoption("--gcpx-emulator-port", type=int, default=_NO_PORT, metavar="PORT", help=port)
     strict = "refuse unknown names in bodies of Compute Engine and Cloud Storage, too, which Google ignores"
     group.addoption("--gcpx-emulator-strict", action="store_true", help=strict)

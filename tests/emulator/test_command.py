@@ -108,6 +108,19 @@ def test_a_file_that_is_no_database_is_refused_in_one_line(tmp_path):
         assert len(done.stderr.splitlines()) == 1
 
 
+def test_a_file_that_another_emulator_uses_is_refused(tmp_path):
+    file = str(tmp_path / "data.sqlite")
+    with emulator("--data", file):
+        command = [sys.executable, "-m", "gcpx_emulator", "--data", file]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=HANGS)
+
+    assert done.returncode == 2
+    assert (
+        done.stderr
+        == f"gcpx-emulator: {file} cannot be used: another emulator uses it; choose another file with --data\n"
+    )
+
+
 def test_the_command_says_its_version():
     command = [sys.executable, "-X", "importtime", "-m", "gcpx_emulator", "--version"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)

@@ -80,12 +80,15 @@ class Copies:
         self.file, self.folder, self.states = file, folder, []
 
     def take(self, _statement):
+        self.states.append(self.state())
+
+    def state(self):
         copy = self.folder / f"copy-{len(self.states)}"
         for end in ("", "-journal", "-wal"):
             source = self.file.with_name(self.file.name + end)
             if source.exists():
                 shutil.copy(source, copy.with_name(copy.name + end))
-        self.states.append(_rows(copy))
+        return _rows(copy)
 
 
 async def _halves(client, copies, steps):
@@ -96,11 +99,11 @@ async def _halves(client, copies, steps):
             found = (await client.get(f"{ZONE_PATH}/instances/web")).json()
             body["labelFingerprint"] = found["labelFingerprint"]
         for request in (("GET", f"{ZONE_PATH}/operations", None), (method, path, body)):
-            before = _rows(copies.file)
+            before = copies.state()
             copies.states.clear()
             await _sent(client, *request)
             assert copies.states, request
-            after = _rows(copies.file)
+            after = copies.state()
             if any(state not in (before, after) for state in copies.states):
                 halves.append(f"{request[0]} {request[1]} at {method} {path}")
     return halves

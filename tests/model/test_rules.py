@@ -60,7 +60,7 @@ CASES = {
     **{f"{owner}.name form": ({"name": NAME63}, {"name": NAME64}) for owner in ("InstanceTemplate", "MachineImage")},
     "AttachedDiskInitializeParams.diskName form": ({"diskName": "a-1"}, {"diskName": "a-"}),
     "AttachedDiskInitializeParams.diskType form": ({"diskType": "pd-ssd"}, {"diskType": "PD-SSD"}),
-    **{f"{owner}.deviceName form": ({"deviceName": "my_data.1"}, {"deviceName": "my data"}) for owner in ("AttachedDisk", "DiskAttachment")},
+    **{f"{owner}: device_names_have_no_spaces": ({"deviceName": "my_data.1"}, {"deviceName": "my data"}, "deviceName") for owner in ("AttachedDisk", "DiskAttachment")},
     "Tags.items form": ({"items": [NAME63]}, {"items": ["a", "1a"]}, "items[1]"),
     **{key: ({"project": "my-project"}, {"project": "a/b"}) for key in ROWS if key.endswith(".project form")},
     # templates

@@ -50,8 +50,6 @@ def _failures(engine, token, inputs):
     (NOTIFICATION, notification(bucket="UPPER"), "bucket", "must be the name of a bucket without gs://: 3 to 222 lower-case letters, digits, hyphens, underscores and dots"),
     (NOTIFICATION, notification(bucket="gs://my-uploads"), "bucket", "must be the name of a bucket without gs://: 3 to 222 lower-case letters, digits, hyphens, underscores and dots"),
     (TEMPLATE, _disk(diskType="PD-SSD"), "", 'properties.disks[0].initializeParams.diskType: must be the name of a disk type, such as pd-ssd: lower-case letters, digits and hyphens, not "PD-SSD"'),
-    (TEMPLATE, template(disks=[{"deviceName": "my data"}]), "", 'properties.disks[0].deviceName: must be a name without spaces, not "my data"'),
-    (ATTACHMENT, attachment(deviceName="my data"), "deviceName", "must be a name without spaces"),
     (NOTIFICATION, notification(objectNamePrefix="p" * 2000), "", "objectNamePrefix: must have at most 1,024 characters, not 2,000"),
     (FLEET, fleet("many"), "count", "must be an integer, not a string"),
     (FLEET, fleet(-1), "count", "must be at least 0"),

@@ -14,12 +14,12 @@ from gcpx.errors import ProviderError, UserError
 from gcpx.model import codec, lifecycle, naming
 from gcpx.model.check import CheckResult, check
 from gcpx.model.context import Context
-from gcpx.model.fields import ObjectType
+from gcpx.model.fields import Failure, ObjectType
 from gcpx.model.naming import AUTONAMED, CreationMark, name_inputs, without_hidden
 from gcpx.model.redaction import printable, redact
 from gcpx.model.resource import Announcing, Growing, NothingToImport, PartialError, Resource, State
 from gcpx.model.secrecy import mark_secrets
-from gcpx.model.state import pack_hidden, unpack_hidden, with_absent, without_absent
+from gcpx.model.state import legible, pack_hidden, unpack_hidden, with_absent, without_absent
 from gcpx.model.values import Path, has_unknown, parse_path, reveal
 from gcpx.protocol import proto, wire
 from gcpx.protocol.engine import EngineLog
@@ -97,6 +97,8 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         function = self.plugin.function(request.tok)
         arguments = codec.without_empty(function.type, decode(request.args))
         checked = check(function.type, arguments, function.failures(reveal(arguments)))
+        unknown = (name for name, value in arguments.items() if has_unknown(value))
+        checked.failures.extend(Failure((name,), "must be known when the function is called") for name in unknown)
         self._raise_if_invalid(f"{request.tok} was not called", function.type, arguments, checked)
         marked = mark_secrets(function.type, without_hidden(arguments))
         with wrapping_unexpected_errors():
@@ -312,8 +314,8 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
 
 
 def _outputs_in(message: Any, resource: Resource[Any], ignored: Collection[Path] = ()) -> dict[str, Any]:
-    """Read the outputs in the state, without absent ones, and without the causes of ignored changes."""
-    outputs = without_absent(resource.type, unpack_hidden(decode(message)))
+    """Read the outputs in the state, without absent and illegible ones, and without the causes of ignored changes."""
+    outputs = without_absent(resource.type, legible(resource.type, unpack_hidden(decode(message))))
     return resource.ignoring(outputs, ignored) if ignored and isinstance(resource, Growing) else outputs
 
 

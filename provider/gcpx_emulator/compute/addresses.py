@@ -202,10 +202,10 @@ def _create(call: Call, path: str, head: Json) -> Json:
 
 
 def _external(call: Call) -> tuple[Json, Json | None]:
-    purpose, address = call.body.get("purpose"), call.body.get("address")
+    purpose, address = call.body.get("purpose"), str(call.body.get("address") or "")
     if purpose not in {None, "NAT_AUTO"}:
         raise invalid("resource.purpose", purpose, "The field cannot be specified with external address.")
-    is_reserved = any("/addresses/" in path for path in call.store.holders(address or "", ""))
+    is_reserved = any("/addresses/" in path for path in call.store.holders(address, ""))
     failure = _conflict(address) if is_reserved else None
     return {"addressType": _EXTERNAL, "address": address or _external_address(call.store.next("address"))}, failure
 

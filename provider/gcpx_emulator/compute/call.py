@@ -57,10 +57,6 @@ def existing(kind: str, field: str, link: str, resource: Json | None) -> Json:
     return resource
 
 
-ANONYMOUS: Final = "operator@example.com"
-"""The user of operations whose request had no token of the emulator."""
-
-
 @attrs.frozen(kw_only=True)
 class Call(call.Call):
     """A call of a method of Compute Engine.
@@ -220,7 +216,7 @@ class Call(call.Call):
             ends=self.now if work.kind in QUICK and self.cloud.operations.has_quick else None,
             effects=work.undoing if work.failure else work.effects,
         )
-        own = {"user": self.caller or ANONYMOUS, **own}
+        own = {"user": self.caller or call.ANONYMOUS, **own}
         return attrs.evolve(operation, body=operation_body(work, operation, self.method.version) | own)
 
 

@@ -79,6 +79,8 @@ class Call:
     failure: Json | None = None
 
 
+ANONYMOUS: Final = "operator@example.com"
+"""The user of requests without a token of the emulator."""
 Handler = Callable[[Call], Any]
 """Returns the JSON of the response, None for an empty one, a Response, or a coroutine that returns one of these."""
 HANDLERS: Final[dict[str, Handler]] = {}

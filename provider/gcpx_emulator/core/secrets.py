@@ -41,8 +41,10 @@ def _texts(value: Any) -> Iterator[str]:
     """Yield the texts at any depth of a value."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, dict | list):
-        for item in value.values() if isinstance(value, dict) else value:
+    elif isinstance(value, dict):
+        yield from _texts(list(value.values()))
+    elif isinstance(value, list):
+        for item in value:
             yield from _texts(item)
 
 
@@ -87,8 +89,9 @@ class _Walk:
     def _is_metadata(self, value: Json) -> bool:
         """Return whether an object is the metadata of an instance or a project: a list of keys with their values."""
         items = value.get("items")
-        is_list = not self.keys_only and isinstance(items, list)
-        return is_list and any(isinstance(item, dict) and "key" in item for item in items)
+        if self.keys_only or not isinstance(items, list):
+            return False
+        return any(isinstance(item, dict) and "key" in item for item in items)
 
     def _metadata(self, value: Any) -> Any:
         """Replace the values of metadata: of an instance by its items, and of an object by its names."""

@@ -140,7 +140,7 @@ def _check_tables(saved: sqlite3.Connection) -> None:
 
 
 class Store:
-    """The data of one emulator, in memory or in a file.
+    """The data of one emulator, in memory or in a file, which no other process can use at the same time.
 
     Attributes:
         lock: allows one thread at a time to use the connection; hold it around statements that belong together.
@@ -149,10 +149,10 @@ class Store:
     def __init__(self, file: str = ":memory:") -> None:
         self.lock = threading.RLock()
         _make_private(file)
-        self._database = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
+        self._database = sqlite3.connect(file, 0, isolation_level=None, check_same_thread=False)
         self._database.row_factory = sqlite3.Row
-        self._database.executescript(_TABLES)
-        self._database.executescript(_HELD)
+        # The lock of the first transaction is kept.
+        self._database.executescript(f"pragma locking_mode = exclusive; begin exclusive; {_TABLES} {_HELD} commit")
 
     @property
     def changes(self) -> int:
@@ -346,7 +346,7 @@ class Store:
         )
         return {tuple(row)[1 : 1 + len(fields)]: row[0] for row in rows}
 
-    def holders(self, address: str, subnetwork: str) -> list[str]:
+    def holders(self, address: str, subnetwork: str) -> Sequence[str]:
         """Return the paths of the instances and reserved addresses with an address in a subnetwork, or in none ("")."""
         rows = self.run(
             "select distinct holder from held where subnetwork = ? and address = ? order by holder",

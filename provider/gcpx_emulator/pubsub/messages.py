@@ -137,7 +137,7 @@ _MOST: Final = 1000
 @handles("pubsub.projects.topics.publish")
 def publish(call: Call) -> Json:
     """Publish messages."""
-    topic, messages = read_topic(call)["name"], call.body.get("messages") or []
+    topic, messages = read_topic(call), call.body.get("messages") or []
     if not 0 < len(messages) <= _MOST:
         raise ApiError(400, f"A publish request has 1 to {_MOST:,} messages.")
     for message in messages:
@@ -147,10 +147,9 @@ def publish(call: Call) -> Json:
             raise ApiError(400, "The message is too large; at most 10 MB are allowed.")
     if len({message.get("orderingKey", "") for message in messages}) > 1:
         raise ApiError(400, "In a single publish request, all messages must have the same ordering key.")
-    settings = read_topic(call).get("schemaSettings")
-    if settings:
+    if settings := topic.get("schemaSettings"):
         messages = [matching(call.store, settings, message, decoded_data(message)) for message in messages]
-    return {"messageIds": call.cloud.publisher.publish(topic, messages)}
+    return {"messageIds": call.cloud.publisher.publish(topic["name"], messages)}
 
 
 @handles("pubsub.projects.subscriptions.pull")

@@ -123,7 +123,7 @@ _ENCODINGS: Final = frozenset({"JSON", "BINARY"})
 def check_schema_settings(store: Store, topic: Json) -> None:
     """Refuse the settings of a topic without an encoding, or without a schema and revisions that exist."""
     settings = topic.get("schemaSettings")
-    if settings is None or settings.get("schema") == DELETED_SCHEMA:
+    if settings is None:
         return
     if not SCHEMA.fullmatch(settings.get("schema", "")):
         raise ApiError(400, "The schema of a topic's schema_settings is required, as projects/PROJECT/schemas/SCHEMA.")
@@ -248,9 +248,11 @@ def patch_topic(call: Call) -> Json:
     """Change the fields in the update mask."""
     change = call.body.get("topic") or {}
     check_durations(change)
-    topic = patch(call, "Topic", read_topic(call), change)
-    check_schema_settings(call.store, topic)
-    return topic
+    topic = read_topic(call)
+    settings, patched = topic.get("schemaSettings"), patch(call, "Topic", topic, change)
+    if patched.get("schemaSettings") != settings:
+        check_schema_settings(call.store, patched)
+    return patched
 
 
 @handles("pubsub.projects.topics.delete")

@@ -262,6 +262,17 @@ def test_the_neighbour_takes_the_place_of_a_deleted_bound(http):
     assert _published(http, SMALL).status_code == 400, "it is newer than the last revision"
 
 
+def test_a_topic_without_a_revision_that_is_left_can_be_changed(http):
+    first, _ = _made(http), _commit(http, LARGER)
+    _topic(http, firstRevisionId=first["revisionId"], lastRevisionId=first["revisionId"])
+    assert http.delete(f"{STATE}@{first['revisionId']}:deleteRevision").status_code == 200
+    refused = _published(http, SMALL)
+    change = {"topic": {"labels": {"a": "b"}}, "updateMask": "labels"}
+
+    assert (refused.status_code, "No revision" in refused.json()["error"]["message"]) == (400, True)
+    assert http.patch(f"/v1/{TOPIC}", json=change).status_code == 200
+
+
 @pytest.mark.parametrize(
     ("settings", "status"),
     [

@@ -116,6 +116,7 @@ def test_a_seek_to_a_time_brings_back_acknowledged_messages_if_they_are_retained
     assert _seek(http, time=_time(60)).status_code == 200
 
     assert _texts(_pulled(http)) == back
+    assert http.get("/_emulator/resources").json().get("acknowledged", 0) == (1 if retained else 0)
 
 
 def test_a_seek_ahead_acknowledges_what_was_published_before(http, clock):

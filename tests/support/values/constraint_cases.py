@@ -217,7 +217,7 @@ CASES = [
     Case(NIC, "vlan", **_each("vlan", [2, 255], [1, 256])),
     Case(NIC, "networkAttachment", **_each("networkAttachment", ["projects/1/regions/us-east1/networkAttachments/a"], ["regions/us-east1/networkAttachments/a", "a"])),
     Case("AliasIpRange", "ipCidrRange", **_each("ipCidrRange", ["10.2.3.4", "/24", "10.1.2.0/24"], ["/129", "10.1.2.0/33", "ten"])),
-    Case(REQUEST, "count", [{"count": "1"}, {"count": "3"}, {"count": "5000", "minCount": "1", "locationPolicy": {"locations": {f"zones/{ZONE}": {"constraints": {"maxCount": 1}}}}}], [{"count": number} for number in ("0", "-1", "5001")]),
+    Case(REQUEST, "count", [{"count": "1"}, {"count": "3"}, {"count": "5000", "minCount": "1", "locationPolicy": {"zones": [{"zone": f"zones/{ZONE}"}], "locations": {f"zones/{ZONE}": {"constraints": {"maxCount": 1}}}}}], [{"count": number} for number in ("0", "-1", "5001")]),
     Case(REQUEST, "minCount", **_each("minCount", ["0", "1"], ["-1"]), message="Must not be negative"),
     Case(REQUEST, "minCount", [{"count": "2", "minCount": "2"}], [{"count": "2", "minCount": "3"}], "Must not be above"),
     Case(REQUEST, "namePattern", **_each("namePattern", ["one-#", f"a{'#' * 18}"], ["none", "a-#-#", f"a{'#' * 19}"]), message="Must hold"),

@@ -120,7 +120,6 @@ def customer_keys(owner: str, values: Mapping[str, Any]) -> Iterator[Path]:
 _DISK_TYPE: Final = Form(
     r"(?:[^\s]+/)?[a-z][-a-z0-9]*", "the name of a disk type, such as pd-ssd: lower-case letters, digits and hyphens"
 )
-_DEVICE_NAME: Final = Form(r"\S*", "a name without spaces")
 _SIZE: Final = rest("instances", "disks[].initializeParams.diskSizeGb")
 _LEAST_SIZE: Final = 10
 
@@ -276,6 +275,16 @@ def large_local_ssds_require_nvme(values: AttachedDiskValues) -> bool:
 def local_ssds_have_a_known_size(values: AttachedDiskValues) -> bool:
     size = number(nested(values, "initializeParams"), "diskSizeGb")
     return not _is_local_ssd(values) or size is None or size in _LOCAL_SSD_SIZES
+
+
+@requirement(
+    "deviceName",
+    "should have no spaces, because it is part of a path on the instance; it is sent unchanged",
+    rest("instances", "disks[].deviceName"),
+    warns=True,
+)
+def device_names_have_no_spaces(values: AttachedDiskValues) -> bool:
+    return not re.search(r"\s", text(values, "deviceName"))
 
 
 @record
@@ -466,6 +475,7 @@ class AttachedDisk(Record):
         local_ssds_are_blank,
         large_local_ssds_require_nvme,
         local_ssds_have_a_known_size,
+        device_names_have_no_spaces,
     )
 
     @staticmethod
@@ -486,7 +496,6 @@ class AttachedDisk(Record):
         "The disk's name on the instance, such as `data`, which a Linux guest sees as `/dev/disk/by-id/google-data`: at most 63 characters, and different for each disk of an instance. Default: chosen by Google, such as `persistent-disk-1`.",
         default=re.compile(r"(persistent|local-ssd)-disk-\d+"),
         max_length=63,
-        pattern=_DEVICE_NAME,
     )
     disk_encryption_key: CustomerEncryptionKey = field(
         "The key that encrypts a new disk, or that an attached disk is encrypted with. Default: a key that Google generates."
