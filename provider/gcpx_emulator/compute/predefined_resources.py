@@ -170,19 +170,23 @@ for _collection in _OF_ZONES:
     handles(f"compute.{_collection.name}.aggregatedList")(_collection.aggregate)
 
 
+def default_service_account(project: str) -> str:
+    """Return the address of the service account that the instances of a project have by default."""
+    return f"{project_number(project)}-compute@developer.gserviceaccount.com"
+
+
 @handles("compute.projects.get")
 def get_project(call: Call) -> Json:
     """Read a project; every project exists."""
     name = call.path["project"]
-    number = project_number(name)
     project = {
         "kind": "compute#project",
-        "id": number,
+        "id": project_number(name),
         "name": name,
         "creationTimestamp": _CREATED,
         "selfLink": call.url(call.project),
         "defaultNetworkTier": "PREMIUM",
-        "defaultServiceAccount": f"{number}-compute@developer.gserviceaccount.com",
+        "defaultServiceAccount": default_service_account(name),
         "quotas": [{"metric": metric, "limit": limit, "usage": 0} for metric, limit in _QUOTAS.items()],
         "commonInstanceMetadata": {"kind": "compute#metadata", "fingerprint": "AAAAAAAAAAA="},
     }
