@@ -25,7 +25,7 @@ MOST_TESTS = $(FAIRLY) --maxschedchunk 4 -m "not languages and not backends"
 # make nor the shell interprets anything in it. So make must not hand it on in the environment, either.
 quoted = '$(or $(subst ','\'',$(value $(1))),$(2))'
 quoted_words = $(foreach one,$(value $(1)),'$(subst ','\'',$(one))')
-unexport DOWNLOAD_URL ID_TOKEN LANGUAGE LOCK MINUTES OSLOGIN_USER PORT PROGRAMS PROJECT PYTHON SAMPLES SEED SHARD TAG WORKERS ZONE
+unexport CLIENTS DOWNLOAD_URL ID_TOKEN LANGUAGE LOCK MINUTES OSLOGIN_USER PORT PROGRAMS PROJECT PYTHON SAMPLES SEED SHARD TAG WORKERS ZONE
 # The order of tests and of sets follows from a number made of the commit's hash, or 0 without git, so that the result of
 # a commit does not depend on when it is tried. `make shuffle SEED=...` tries another order.
 STEADY = PYTHONHASHSEED=$(call quoted,SEED,$(COMMIT))
@@ -69,8 +69,8 @@ test-backends: setup #: Run stacks in PostgreSQL and in a bucket, many stacks si
 	@$(BIN)/python tools/chromium.py
 	$(STEADY) $(BIN)/python -m pytest $(call marked,backends) -m backends $(FAIRLY)
 
-test-clients: $(READY) #: Run programs with clients of Google's APIs on the emulator, and write docs/emulator-clients.md; installs clients if possible
-	PYTHONPATH=tests/support:tools $(BIN)/python -m records.client_runs
+test-clients: $(READY) #: Run programs with clients of Google's APIs on the emulator, and write docs/emulator-clients.md; installs clients if possible; CLIENTS=...: only these
+	PYTHONPATH=tests/support:tools $(BIN)/python -m records.client_runs $(call quoted_words,CLIENTS)
 	PYTHONPATH=tools $(BIN)/python -m generate documents
 
 test-samples: $(READY) #: Run Google's sample suites on the emulator, in the checkouts SAMPLES=..., and write docs/emulator-clients.md

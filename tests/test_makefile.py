@@ -25,9 +25,9 @@ USES = {
     "shuffle": ("SEED", "WORKERS"),
     "coverage": ("SEED", "WORKERS"), "test": ("SEED", "WORKERS"), "test-languages": ("SEED", "WORKERS"),
     "test-backends": ("SEED", "WORKERS"), "repeat": ("SEED",),
-    "search": ("WORKERS",), "test-samples": ("SAMPLES",), "lock": ("LOCK",), "sdk": ("LANGUAGE",), "env": ("LANGUAGE",),
+    "search": ("WORKERS",), "test-clients": ("CLIENTS",), "test-samples": ("SAMPLES",), "lock": ("LOCK",), "sdk": ("LANGUAGE",), "env": ("LANGUAGE",),
 }  # fmt: skip
-SEVERAL = {"LANGUAGE", "LOCK", "SAMPLES"}
+SEVERAL = {"CLIENTS", "LANGUAGE", "LOCK", "SAMPLES"}
 """The variables each of whose words is a word of the command."""
 
 

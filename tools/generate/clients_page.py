@@ -12,8 +12,9 @@ _INTRODUCTION: Final = """# Clients on the emulator
 
 This page is generated from runs of programs with
 [`gcpx-emulator run`](emulator.md#run-a-program-on-it), so no client is configured for the emulator. `make test-clients`
-runs the programs in `tests/support/client_programs`, and installs the clients that the project does not use itself. A
-step that needs what is not emulated fails with the status 501 and the name of the method.
+runs the programs in `tests/support/client_programs`, and installs the clients that the project does not use itself;
+`CLIENTS="ansible gcloud"` runs these alone. SkyPilot is large, so it runs only if it is named. A step that needs what
+is not emulated fails with the status 501 and the name of the method.
 """
 _SUITES: Final = """
 ## Google's sample suites

@@ -13,7 +13,7 @@ from gcpx_emulator.compute.disks import check_unused, check_zone, release_disk, 
 from gcpx_emulator.compute.encryption_keys import check_own_key
 from gcpx_emulator.compute.fingerprints import metadata_with_fingerprint, tags_with_fingerprint, with_fingerprint
 from gcpx_emulator.compute.instance_lifecycle import TERMINATED, check_stopped, ready_instance
-from gcpx_emulator.compute.instance_properties import fields_of_disk, kept_disk, kept_interface
+from gcpx_emulator.compute.instance_properties import accounts_of_instance, fields_of_disk, kept_disk, kept_interface
 from gcpx_emulator.compute.machine_references import check_accelerators, check_disk_type, check_parts, minimum_platform
 from gcpx_emulator.compute.machine_types import (
     MachineType,
@@ -274,7 +274,7 @@ def set_min_cpu_platform(call: Call) -> Json:
 def set_service_account(call: Call) -> Json:
     """Change the service account of a stopped instance and its scopes; without an e-mail address, remove it."""
     email, scopes = call.body.get("email"), call.body.get("scopes") or []
-    accounts = [{"email": email, "scopes": scopes}] if email else None
+    accounts = accounts_of_instance(call, [{"email": email, "scopes": scopes}]) if email else None
     return _change_stopped(call, "the service account", {"serviceAccounts": accounts})
 
 

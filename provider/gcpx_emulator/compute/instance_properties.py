@@ -11,6 +11,7 @@ from gcpx_emulator.compute.fingerprints import metadata_with_fingerprint, tags_w
 from gcpx_emulator.compute.machine_types import check_anywhere
 from gcpx_emulator.compute.networks import find_subnetwork, network_path, subnetwork_path
 from gcpx_emulator.compute.predefined_resources import DISK_TYPES
+from gcpx_emulator.compute.projects import default_service_account
 from gcpx_emulator.core.errors import invalid, required
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.store import Store
@@ -85,6 +86,15 @@ def kept_properties(call: Call, properties: Json) -> Json:
         "metadata": metadata_with_fingerprint((properties.get("metadata") or {}).get("items") or []),
         "tags": tags_with_fingerprint((properties.get("tags") or {}).get("items") or []),
     }
+
+
+def accounts_of_instance(call: Call, accounts: list[Json]) -> list[Json]:
+    """Return the service accounts of an instance, which shows an address in place of `default`.
+
+    Source: recorded instances have an address, and recorded templates have `default`, which gcloud sends for both.
+    """
+    address = default_service_account(call.path["project"])
+    return [account | {"email": address} if account.get("email") == "default" else account for account in accounts]
 
 
 def kept_disk(call: Call, disk: Json, index: int) -> Json:

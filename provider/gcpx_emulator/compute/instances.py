@@ -13,7 +13,7 @@ from gcpx_emulator.compute.encryption_keys import check_key
 from gcpx_emulator.compute.fingerprints import fingerprint, with_fingerprint
 from gcpx_emulator.compute.images import image_warnings
 from gcpx_emulator.compute.instance_lifecycle import STOPPING, effects_on_disks, in_creation, started
-from gcpx_emulator.compute.instance_properties import check_disk, fields_of_disk, kept_properties
+from gcpx_emulator.compute.instance_properties import accounts_of_instance, check_disk, fields_of_disk, kept_properties
 from gcpx_emulator.compute.instance_templates import linked_template_properties
 from gcpx_emulator.compute.instance_view import dns_warnings
 from gcpx_emulator.compute.locations import ZONAL
@@ -81,9 +81,11 @@ def common_fields(call: Call, properties: Json) -> Json:
     if minimum_platform(kept) is None:
         kept.pop("minCpuPlatform", None)
     policies = {"resourcePolicies": [call.url(policy_path(call, link)) for link in kept.get("resourcePolicies", ())]}
+    accounts = {"serviceAccounts": accounts_of_instance(call, kept.get("serviceAccounts") or [])}
     return {
         **kept,
         **(policies if "resourcePolicies" in kept else {}),
+        **(accounts if "serviceAccounts" in kept else {}),
         "kind": "compute#instance",
         "creationTimestamp": pacific_timestamp(call.now),
         "labelFingerprint": fingerprint(properties.get("labels") or {}),

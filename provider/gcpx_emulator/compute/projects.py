@@ -37,18 +37,22 @@ def set_usage_export(call: Call) -> Json:
     return _update(call, _project(call) | {"usageExportLocation": call.body if bucket else None})
 
 
+def default_service_account(project: str) -> str:
+    """Return the address of the service account that the instances of a project have by default."""
+    return f"{project_number(project)}-compute@developer.gserviceaccount.com"
+
+
 def _project(call: Call) -> Json:
     """Return the project of a call, which is stored when a setting of it is changed for the first time."""
     name = call.path["project"]
-    number = project_number(name)
     return call.store.get(call.project) or {
         "kind": "compute#project",
-        "id": number,
+        "id": project_number(name),
         "name": name,
         "creationTimestamp": CREATED,
         "selfLink": call.url(call.project),
         "defaultNetworkTier": "PREMIUM",
-        "defaultServiceAccount": f"{number}-compute@developer.gserviceaccount.com",
+        "defaultServiceAccount": default_service_account(name),
         "quotas": [{"metric": metric, "limit": limit, "usage": 0} for metric, limit in QUOTAS.items()],
         "commonInstanceMetadata": {"kind": "compute#metadata", "fingerprint": "AAAAAAAAAAA="},
     }

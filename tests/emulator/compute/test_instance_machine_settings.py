@@ -6,7 +6,7 @@ import pytest
 from google.api_core import exceptions
 from google.cloud import compute_v1
 from servers.google_clients import insert_instance
-from values.programs import PROJECT, ZONE
+from values.programs import PROJECT, ZONE, properties
 
 WHERE = {"project": PROJECT, "zone": ZONE, "instance": "vm"}
 PATH = f"projects/{PROJECT}/zones/{ZONE}/instances/vm"
@@ -209,3 +209,19 @@ def test_resource_policies_are_added_and_removed(http, instances):
     assert (added.status_code, [answer.status_code for answer in refused]) == (200, [400, 400, 400])
     assert found == [f"https://www.googleapis.com/compute/beta/{POLICY}"]
     assert (removed.status_code, http.get(f"/compute/v1/{PATH}").json()["resourcePolicies"]) == (200, [])
+
+
+def test_an_instance_has_the_default_account_by_its_address(http, cloud):
+    account, base = {"email": "default", "scopes": ["https://www.googleapis.com/auth/compute"]}, f"projects/{PROJECT}"
+    template = {"name": "web", "properties": properties(serviceAccounts=[account])}
+    http.post(f"/compute/v1/{base}/global/instanceTemplates", json=template)
+    source = f"{base}/global/instanceTemplates/web"
+    http.post(f"/compute/v1/{base}/zones/{ZONE}/instances?sourceInstanceTemplate={source}", json={"name": "vm"})
+    address = http.get(f"/compute/v1/{base}").json()["defaultServiceAccount"]
+    created = cloud.get(PATH)["serviceAccounts"]
+    _stop(http)
+    _send(http, "setServiceAccount", {"email": "web@example.com"})
+    _send(http, "setServiceAccount", account)
+
+    assert cloud.get(source)["properties"]["serviceAccounts"] == [account]
+    assert created == cloud.get(PATH)["serviceAccounts"] == [{**account, "email": address}]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from generate.run_record import read_runs
-from records.client_runs import CLIENTS, reason, run
+from records.client_runs import CLIENTS, named, reason, run
 
 
 @pytest.mark.parametrize("client", [client for client in CLIENTS if client.is_here], ids=lambda client: client.package)
@@ -35,3 +35,10 @@ def test_every_step_that_the_page_counts_passes(client):
 )
 def test_the_reason_of_a_failure_is_short(error, expected):
     assert reason(error) == expected
+
+
+def test_clients_are_run_by_name_and_a_large_one_only_so():
+    assert [client.package for client in named(["skypilot", "ansible"])] == ["ansible", "skypilot"]
+    assert [client.package for client in CLIENTS if client not in named([])] == ["skypilot"]
+    with pytest.raises(SystemExit, match=r"CLIENTS=\.\.\. has nothing, but the clients are google-cloud-compute, "):
+        named(["nothing"])

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Collection
 from pathlib import Path
 from typing import Final
 
@@ -42,12 +43,14 @@ class Client:
         program: the file in `PROGRAMS`.
         more: packages that the program needs besides.
         is_here: whether the environment of the project has it.
+        is_large: whether its installation takes so much time and space that it is run only if it is named.
     """
 
     package: str
     program: str
     more: tuple[str, ...] = ()
     is_here: bool = False
+    is_large: bool = False
 
 
 CLIENTS: Final = (
@@ -61,6 +64,12 @@ CLIENTS: Final = (
     Client("@google-cloud/compute", "with_compute.js"),
     Client("@google-cloud/storage", "with_storage.js"),
     Client("gcloud", "with_gcloud.sh"),
+    Client(
+        "skypilot",
+        "with_skypilot.py",
+        ("google-api-python-client", "google-auth", "google-cloud-storage"),
+        is_large=True,
+    ),
 )
 
 
@@ -141,10 +150,22 @@ def install(client: Client) -> bool:
     return subprocess.run(command, check=False).returncode == 0
 
 
-def main() -> None:
-    """Run all clients that can be installed, write the record, and fail if a step fails that did not fail before."""
+def named(names: Collection[str]) -> list[Client]:
+    """Return the clients with these names; without names, all clients but the large ones."""
+    known = [client.package for client in CLIENTS]
+    if unknown := sorted(set(names).difference(known)):
+        sys.exit(f"CLIENTS=... has {', '.join(unknown)}, but the clients are {', '.join(known)}")
+    return [client for client in CLIENTS if (client.package in names if names else not client.is_large)]
+
+
+def main(names: Collection[str]) -> None:
+    """Run the named clients, write the record, and fail if a step fails that did not fail before.
+
+    A client that cannot be installed keeps its record.
+    """
+    chosen = named(names)
     before = run_record.read_runs()
-    after = {client.package: run(client) for client in CLIENTS if install(client)}
+    after = {client.package: run(client) for client in chosen if install(client)}
     runs = {**before, **after}
     run_record.write_runs({client.package: runs[client.package] for client in CLIENTS if client.package in runs})
     worse = [
@@ -153,11 +174,11 @@ def main() -> None:
         for step, error in found.steps.items()
         if error is not None and package in before and before[package].steps.get(step, error) is None
     ]
-    for client in CLIENTS:
+    for client in chosen:
         found = after.get(client.package)
         sys.stdout.write(f"{client.package}: {found.figures if found else 'not installed'}\n")
     sys.exit("\n".join(worse) or 0)
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])
