@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from gcpx_emulator.compute.interruptions import record_deletion
 from gcpx_emulator.core.call import HANDLERS
-from gcpx_emulator.core.clock import timestamp
+from gcpx_emulator.core.clock import LATEST, timestamp
 from gcpx_emulator.core.controls import (
     ACTIONS,
     SETTINGS,
@@ -51,8 +51,6 @@ _PROXY_AUDIENCES: Final = (
 _ROTATION: Final = ControlBody("keys/rotate")
 _LONGEST_ADVANCE: Final = 1_000_000_000
 """The longest advance of the clock in seconds, about 31 years."""
-_LAST_TIME: Final = 221_845_392_000
-"""The beginning of the year 9000, in seconds since 1970. Dates end after the year 9999."""
 _CLOCK: Final = ControlBody(
     "clock",
     {
@@ -225,7 +223,7 @@ class Controls:
         """Advance the emulator's clock, or read it."""
         if request.method == "POST":
             seconds = _CLOCK.read(await request.body()).get("advance", 0.0)
-            if self.emulator.now() + seconds > _LAST_TIME:
+            if self.emulator.now() + seconds > LATEST:
                 raise ApiError(400, "the clock cannot show times after the year 9000; reset the emulator")
             self.emulator.advance(seconds)
         return JSONResponse({"time": timestamp(self.emulator.now())})

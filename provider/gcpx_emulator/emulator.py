@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import functools
-from typing import Final
+import time
+from typing import Any, Final
 
 import attrs
 
 from gcpx_emulator.compute.interruptions import do_what_is_due
 from gcpx_emulator.compute.work import shown_operation
 from gcpx_emulator.core.call import Cloud
-from gcpx_emulator.core.clock import Clock
+from gcpx_emulator.core.clock import LATEST, Clock
+from gcpx_emulator.core.controls import is_duration
 from gcpx_emulator.core.faults import Faults
 from gcpx_emulator.core.operations import Operations
 from gcpx_emulator.core.rates import Rates
 from gcpx_emulator.core.request_log import RequestLog
 from gcpx_emulator.core.signing import Signer
-from gcpx_emulator.core.store import Store
+from gcpx_emulator.core.store import StateError, Store
 from gcpx_emulator.core.uploads import Uploads
 from gcpx_emulator.pubsub.delivery import Pusher
 from gcpx_emulator.pubsub.messages import TopicPublisher
@@ -87,13 +89,18 @@ class Emulator:
         Raises:
             StateError: if `state` is something else; nothing is then changed.
         """
-        self.store.load(state)
-        self._restore_clock()
+        with self.store.transaction():
+            self.store.load(state)
+            self._restore_clock()
         self.pusher.reset()
         self.pusher.wake()
 
     def _restore_clock(self) -> None:
-        self.clock.ahead = (self.store.get(_CLOCK) or {"ahead": 0.0})["ahead"]
+        saved: Any = self.store.get(_CLOCK) or {"ahead": 0.0}
+        ahead: Any = saved.get("ahead") if isinstance(saved, dict) else None
+        if not is_duration(ahead) or time.time() + ahead > LATEST:
+            raise StateError("its clock shows no date")
+        self.clock.ahead = ahead
 
     def reset(self) -> None:
         """Delete everything but the signing keys, and show the machine's time again."""

@@ -12,6 +12,7 @@ import attrs
 
 from gcpx_emulator.core.errors import ApiError
 from gcpx_emulator.core.json_data import Json, parse_json
+from gcpx_emulator.core.printing import printable
 from gcpx_emulator.core.store import SAVED
 
 if TYPE_CHECKING:
@@ -77,11 +78,8 @@ class Seed:
         if self.state is not None:
             await _send(client, [(self.file, client.build_request("PUT", "/_emulator/state", content=self.state))])
             return
-        requests = []
-        for number, given in enumerate(self.requests):
-            headers = {"Content-Type": "application/json"} if given["method"] == "POST" else {}
-            request = client.build_request(given["method"], given["path"], json=given.get("body"), headers=headers)
-            requests.append((f"{self.file}[{number}]", request))
+        places = (f"{self.file}[{number}]" for number in range(len(self.requests)))
+        requests = [(place, _request(client, place, given)) for place, given in zip(places, self.requests, strict=True)]
         try:
             await _send(client, requests)
         except SeedError:
@@ -95,12 +93,23 @@ def _problems(place: str, entry: Any) -> Iterator[str]:
         yield f"{place} must be an object with {', '.join(_KEYS)}"
         return
     for name in sorted(entry.keys() - set(_KEYS)):
-        yield f"{place}.{name} is unknown; a request has {', '.join(_KEYS)}"
+        yield f"{place}.{printable(name)} is unknown; a request has {', '.join(_KEYS)}"
     if entry.get("method") not in _METHODS:
         yield f"{place}.method must be {', '.join(_METHODS[:-1])} or {_METHODS[-1]}"
     path = entry.get("path")
     if not (isinstance(path, str) and path.startswith("/")):
         yield f"{place}.path must begin with a slash, such as /storage/v1/b?project=demo-project"
+
+
+def _request(client: httpx.AsyncClient, place: str, given: Json) -> httpx.Request:
+    """Return a request of the file; raises SeedError if no URL has its path."""
+    import httpx  # noqa: PLC0415 - few emulators need it
+
+    headers = {"Content-Type": "application/json"} if given["method"] == "POST" else {}
+    try:
+        return client.build_request(given["method"], given["path"], json=given.get("body"), headers=headers)
+    except (httpx.InvalidURL, ValueError) as error:
+        raise SeedError(f"{place}.path is no path of a URL: {error}") from None
 
 
 async def _send(client: httpx.AsyncClient, requests: Sequence[tuple[str, httpx.Request]]) -> None:

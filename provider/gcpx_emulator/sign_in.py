@@ -76,7 +76,7 @@ class SignIn:
         """Give an access token for a refresh token or an assertion, or the ID token that an assertion asks for."""
         from gcpx_emulator.core.keys import claims_of  # noqa: PLC0415 - takes long to load
 
-        form = {name: values[-1] for name, values in parse_qs((await request.body()).decode()).items()}
+        form = {name: values[-1] for name, values in parse_qs((await request.body()).decode(errors="replace")).items()}
         try:
             claims = claims_of(form["assertion"]) if "assertion" in form else {}
         except ValueError as error:

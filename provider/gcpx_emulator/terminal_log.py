@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, Final, TextIO
 
 import attrs
 
 from gcpx_emulator.core.json_data import Json
-from gcpx_emulator.core.request_log import MASK
+from gcpx_emulator.core.printing import printable
+from gcpx_emulator.core.secrets import MASK, secrets_of
 
 _API: Final = re.compile(r"/(?:(?:upload/)?(?:compute|storage)/\w+/|v1\w*/)?(?:projects/)?")
 """The beginning of a path, which the method's ID tells, too."""
@@ -56,7 +56,7 @@ def line(entry: Json, message: str = "", *, is_coloured: bool = False) -> str:
     name = entry["method"] or entry["httpMethod"]
     words = [moment, status, f"{entry['seconds'] * 1000:5.0f} ms", f"{name} {_shortened(entry['path'])}"]
     if message:
-        words.append(_printable(_without_secrets(message, entry["body"]))[:_LONGEST_MESSAGE])
+        words.append(printable(_without_secrets(message, entry["body"]))[:_LONGEST_MESSAGE])
     return "  ".join(words)
 
 
@@ -66,32 +66,13 @@ def _colour(status: int) -> str:
 
 def _shortened(path: str) -> str:
     """Leave out the API, its version and, of a long path, the middle."""
-    shown = _printable(_API.sub("", path, count=1))
+    shown = printable(_API.sub("", path, count=1))
     half = (_LONGEST_PATH - 1) // 2
     return shown if len(shown) <= _LONGEST_PATH else f"{shown[:half]}…{shown[-half:]}"
 
 
-def _printable(text: str) -> str:
-    """Write line breaks and the commands of terminals as what they are."""
-    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
-
-
 def _without_secrets(message: str, body: Any) -> str:
-    """Mask tokens, and what a message repeats of the metadata in a request's body, in which keys are masked already."""
-    for secret in sorted(_metadata_values(body), key=len, reverse=True):
-        message = message.replace(secret, MASK)
+    """Mask tokens, and what a message repeats of the secrets in a request's body, in which keys are masked already."""
+    for secret in secrets_of(body):
+        message = message.replace(secret, MASK) if len(secret) >= _SHORTEST_SECRET else message
     return _TOKEN.sub(MASK, message)
-
-
-def _metadata_values(body: Any) -> Iterator[str]:
-    """Yield the values of metadata at any depth of a body: of instances, by key and value, and of objects."""
-    if isinstance(body, dict):
-        found = [body["value"]] if {"key", "value"} <= body.keys() else []
-        for name, value in body.items():
-            if name.lower().endswith("metadata") and isinstance(value, dict):
-                found += value.values()
-            yield from _metadata_values(value)
-        yield from (value for value in found if isinstance(value, str) and len(value) >= _SHORTEST_SECRET)
-    elif isinstance(body, list):
-        for item in body:
-            yield from _metadata_values(item)

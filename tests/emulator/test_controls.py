@@ -68,7 +68,7 @@ REFUSED = [
     (
         "limits",
         {"zones": {"us-east1-b": "1"}},
-        "'zones' must be whole numbers by zone (such as asia-east1-a and asia-east1-b",
+        "'zones' must be whole numbers by zone (such as africa-south1-a and africa-south1-b",
     ),
     ("limits", {"zones": {"us-east1-b": -1}}, "'zones'"),
     ("limits", {"zones": {"us-east1-b": True}}, "'zones'"),
@@ -76,13 +76,13 @@ REFUSED = [
     (
         "limits",
         {"instances": {"us-est1": 1}},
-        "'instances' must be whole numbers by region (such as asia-east1 and asia-northeast1",
+        "'instances' must be whole numbers by region (such as africa-south1 and asia-east1",
     ),
     ("limits", {"instances": 3}, "'instances'"),
     (
         "limits",
         {"machineTypes": {"us-east1-b": 3}},
-        "'machineTypes' must be whole numbers by zone (such as asia-east1-a and asia-east1-b",
+        "'machineTypes' must be whole numbers by zone (such as africa-south1-a and africa-south1-b",
     ),
     ("limits", {"machineTypes": {"us-east1": {"e2-small": 3}}}, "'machineTypes'"),
     ("limits", {"machineTypes": {"us-east1-b": {"e2-small": -1}}}, "'machineTypes'"),

@@ -85,6 +85,10 @@ def test_an_emulator_begins_with_a_saved_state(tmp_path):
         [BUCKET, BUCKET, {**DISK, "body": {"name": "Wrong!"}}],
         ["seed.json[1]: POST /storage/v1/b: 409: ", "seed.json[2]: POST /compute/v1/projects/demo-project/zones/us-east1-b/disks: 400: "],
     ),
+    ([{**BUCKET, "body": {"name": "\x1b[31mred\x07"}}], [r"seed.json[0]: POST /storage/v1/b: 400: Invalid bucket name: '\x1b[31mred\x07'"]),
+    ([{**BUCKET, "path": "/storage/v1/b/%1b[31mred"}], [r"seed.json[0]: POST /storage/v1/b/\x1b[31mred: 405: "]),
+    ([{**BUCKET, "\x1b[31mred": 1}], [r"seed.json[0].\x1b[31mred is unknown"]),
+    ([{**BUCKET, "path": "/\x1b[31mred"}], ["seed.json[0].path is no path of a URL: Invalid non-printable ASCII character"]),
     ("SQLite format 3\0 and more", ["seed.json: PUT /_emulator/state: 400: The body of a PUT to /_emulator/state must be"]),
 ])  # fmt: skip
 def test_a_wrong_seed_is_refused_with_all_that_is_wrong(tmp_path, content, problems):
@@ -92,6 +96,7 @@ def test_a_wrong_seed_is_refused_with_all_that_is_wrong(tmp_path, content, probl
 
     assert first == "gcpx-emulator: the seed cannot be used:"
     assert len(lines) == len(problems)
+    assert all(map(str.isprintable, lines)), "a file of others cannot command the terminal"
     for line, problem in zip(lines, problems, strict=True):
         assert line.startswith(str(tmp_path))
         assert problem in line

@@ -29,6 +29,10 @@ def test_a_token_is_of_the_account_that_a_policy_sees(http):
     assert answer.status_code == 403
 
 
+def test_a_form_that_is_not_utf_8_is_read(http):
+    assert http.post("/token", content=b"refresh_token=\xff").status_code == 200
+
+
 def test_an_assertion_that_is_no_token_is_refused(http):
     answer = http.post("/token", data={"assertion": "no"})
 

@@ -83,6 +83,25 @@ def test_a_state_with_a_broken_resource_is_refused_and_changes_nothing(http, see
     assert seen() == before
 
 
+VIEW = """
+drop table resources;
+create view resources as select '' as path, '' as collection, '{}' as body, 0 as number where false;
+"""
+CLOCKS = ['{"ahead": "long"}', '{"ahead": 1e300}', '{"ahead": -1e12}', '{"behind": 1}', "[1]"]
+
+
+@pytest.mark.parametrize(
+    "change", [VIEW, *(f"insert into resources values ('clock/all', 'clock', '{clock}', 99)" for clock in CLOCKS)]
+)
+def test_a_state_that_no_emulator_saved_is_refused_and_changes_nothing(http, seen, vm, change):
+    before, state = seen(), sqlite3.connect(":memory:")
+    state.deserialize(http.get(STATE).content)
+    state.executescript(change)
+
+    assert http.put(STATE, content=state.serialize()).status_code == 400
+    assert seen() == before
+
+
 def test_a_test_saves_and_loads_a_state(cloud, vm, tmp_path):
     running, file = RunningEmulator(cloud.host), tmp_path / "state.sqlite"
     running.save(file)

@@ -75,10 +75,11 @@ def test_no_secret_is_logged(http, lines):
     items = [{"key": "password", "value": secret}]
     http.post(f"{ZONE}/instances", json={"name": secret, "metadata": {"items": items}})
     http.post(f"{ZONE}/disks", json={"name": "Wrong!", "diskEncryptionKey": {"rawKey": secret}})
+    http.put("/v1/projects/p/subscriptions/!", json={"topic": "!", "pushConfig": {"pushEndpoint": f"x:?{secret}"}})
     http.get(f"/storage/v1/b/uploads?access_token={secret}")
     http.get("/storage/v1/b/uploads", headers={"Authorization": f"Bearer {secret}"})
 
-    assert len(lines()) == 4
+    assert len(lines()) == 5
     assert "Invalid value for field" in lines()[0]
     assert secret not in "\n".join(lines())
 

@@ -12,7 +12,9 @@ from generate.rule_rows import rows
 from samples import INPUTS
 from values.programs import BLOB, FLEET, fleet  # fmt: skip
 
+from gcpx.model.fields import object_type
 from gcpx.model.values import format_path
+from gcpx.provider import resource_class
 
 ROWS = {row.key: row for row in rows()}
 BASE = {
@@ -57,6 +59,8 @@ CASES = {
     # names and projects, of each object
     **{f"{owner}.name form": ({"name": NAME63}, {"name": NAME64}) for owner in ("InstanceTemplate", "MachineImage")},
     "AttachedDiskInitializeParams.diskName form": ({"diskName": "a-1"}, {"diskName": "a-"}),
+    "AttachedDiskInitializeParams.diskType form": ({"diskType": "pd-ssd"}, {"diskType": "PD-SSD"}),
+    **{f"{owner}: device_names_have_no_spaces": ({"deviceName": "my_data.1"}, {"deviceName": "my data"}, "deviceName") for owner in ("AttachedDisk", "DiskAttachment")},
     "Tags.items form": ({"items": [NAME63]}, {"items": ["a", "1a"]}, "items[1]"),
     **{key: ({"project": "my-project"}, {"project": "a/b"}) for key in ROWS if key.endswith(".project form")},
     # templates
@@ -447,6 +451,21 @@ def test_both_sides(emulated_engine, key):
         assert [text for text in failures if "needs one of" in text]
     else:
         assert [text for text in failures if text.strip().startswith(path)], failures
+
+
+WRONG = ("x", 7, ["x"], [7], {"a": "x"}, {"a": {}}, [{"a": []}])
+"""Values of which each property refuses some."""
+
+
+@pytest.mark.parametrize("key", [key for key in TESTED if ": " in key and ROWS[key].token in INPUTS])
+def test_a_rule_skips_values_of_wrong_types(key):
+    """The check of types refuses them."""
+    row = ROWS[key]
+    inputs = _inputs(row, _case(row)[1])
+    with driver.direct(project="demo") as offline:
+        for name in object_type(resource_class(row.token).model).inputs:
+            for wrong in WRONG:
+                offline.check(row.token, "x", {**inputs, name: wrong})
 
 
 def test_every_rule_has_a_case():

@@ -87,6 +87,16 @@ def test_a_time_that_is_none_or_that_would_mean_never_is_refused(engine, written
     assert set(engine.failures(KEY, key(expirationTimeUsec=written))) == {"expirationTimeUsec"}
 
 
+@pytest.mark.parametrize(("written", "words"), [
+    (EXPIRY[:-6], "seems to be in seconds, so add six zeros"),
+    (EXPIRY[:-3], "seems to be in milliseconds, so add three zeros"),
+    (f"{EXPIRY}000", "seems to be in nanoseconds, so leave out the last three digits"),
+    ("1970-01-01T00:30:00Z", "must be in microseconds, and not before September 2001"),
+])  # fmt: skip
+def test_an_expiration_in_another_unit_is_refused_with_the_unit(engine, written, words):
+    assert words in engine.failures(KEY, key(expirationTimeUsec=written))["expirationTimeUsec"]
+
+
 @pytest.mark.parametrize("more", [{}, {"expirationTimeUsec": EXPIRY}, {"projectId": PROJECT}])
 def test_an_existing_key_is_not_taken_over_because_it_may_be_another_stacks(engine, cloud, more):
     with driver.engine(project=PROJECT, emulatorHost=cloud.host) as another:
@@ -175,6 +185,14 @@ def test_a_text_that_is_not_a_public_key_is_refused_with_what_is_required(engine
     (reason,) = engine.failures(KEY, key(key=text)).values()
 
     assert reason.startswith("must ")
+
+
+def test_a_key_in_the_form_of_metadata_is_refused_with_what_to_leave_out(engine):
+    text = f"alice:{key()['key']}"
+
+    assert engine.failures(KEY, key(key=text)) == {
+        "key": "must begin with ssh-ed25519: leave out the user name and the colon before it"
+    }
 
 
 @pytest.mark.parametrize("wrong", ["", USER, "users//sshPublicKeys/x"])

@@ -1,7 +1,7 @@
 """What an interrupted run is still creating: a destroy deletes it, a refresh keeps it, and an `up` waits for it.
 
-Holds reliability.md: "The next refresh or destroy waits"; "Without permission to list operations"; "The destroy of a
-fleet"; "If a fleet has new members after a kill".
+Holds reliability.md: "The next refresh or destroy waits"; "Without permission to list operations"; "The destroy and
+the update of a fleet"; "If a fleet has new members after a kill".
 """
 
 from __future__ import annotations
@@ -128,12 +128,10 @@ def test_a_destroy_deletes_what_a_growth_that_was_killed_is_still_creating(cloud
 
 
 @pytest.mark.parametrize("refreshes", [False, True], ids=["up", "refresh and up"])
-def test_an_up_fails_with_a_growth_that_was_killed_and_the_next_one_grows(cloud, before, refreshes):
+def test_an_up_waits_for_the_failure_of_a_growth_that_was_killed_and_grows(cloud, before, refreshes):
     stack = _killed(cloud, operation=FAILED)
     if refreshes:
         stack.refresh()
-    stack.run("up", LARGE)
-    assert "QUOTA_EXCEEDED" in stack.failed.message
     stack.run("up", LARGE)
     assert stack.failed is None
     members = stack.state.outputs["memberNames"]
@@ -152,14 +150,31 @@ def test_an_up_fails_with_a_growth_that_was_killed_and_the_next_one_grows(cloud,
 @pytest.mark.parametrize("interrupted", [_killed, _cancelled])
 def test_an_up_waits_for_what_an_interrupted_growth_is_still_creating(cloud, interrupted, refreshes, hidden):
     stack = interrupted(cloud) if interrupted is _killed else interrupted(cloud, GROWTH)
-    assert _with_last_hidden(cloud, stack, hidden, refreshes=refreshes) == []
+    assert _with_last_hidden(cloud, stack, LARGE, hidden, refreshes=refreshes) == []
     stack.end_plugin()
 
     assert stack.failed is None
     assert [member["status"] for member in stack.state.outputs["members"]] == ["RUNNING"] * 3
 
 
-def _with_last_hidden(cloud, stack, count, *, refreshes):
+@pytest.mark.parametrize("refreshes", [False, True], ids=["up", "refresh and up"])
+@pytest.mark.parametrize(("count", "creations"), [(2, 0), (4, 1)])
+def test_an_up_with_another_count_waits_for_a_killed_growth_that_no_list_shows(
+    cloud, before, refreshes, count, creations
+):
+    stack = _killed(cloud)
+    sent = _with_last_hidden(cloud, stack, fleet(count, fleetId="crew"), 2, refreshes=refreshes)
+    assert (stack.failed, len(sent)) == (None, creations)
+    assert len(stack.state.outputs["members"]) == count
+
+    cloud.finish_operations()
+    assert Inventory.of(cloud).added_since(before)["instances"] == count
+    stack.run("destroy", {})
+    stack.end_plugin()
+    _assert_only(cloud, before)
+
+
+def _with_last_hidden(cloud, stack, program, count, *, refreshes):
     """Run `up`, perhaps after a refresh; until the first wait, lists lack the last instances. Return new creations."""
     hidden = {f"web-00{3 - number}" for number in range(count)}
 
@@ -180,7 +195,7 @@ def _with_last_hidden(cloud, stack, count, *, refreshes):
     with cloud.interceptor.observed(show) as requests:
         if refreshes:
             stack.refresh()
-        stack.up(LARGE)
+        stack.up(program)
     return [request for request in requests if request.endswith("bulkInsert")]
 
 

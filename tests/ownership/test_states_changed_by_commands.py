@@ -9,9 +9,10 @@ import attrs
 import pytest
 from engines.clock import HOUR
 from engines.disturbed import require_deleted, require_settled
+from engines.driver import rpc
 from engines.inventory import Inventory
 from engines.stack import Declared, Stack
-from values.programs import ATTACHMENT, KEY, TEMPLATE, VM, attachment, key
+from values.programs import ATTACHMENT, FLEET, KEY, TEMPLATE, VM, attachment, key
 from values.scenarios import CREATIONS, INSERTIONS, lose_answers, program_of
 
 GIVEN = ["template_named", "image_named", "fleet_with_id", "attachment"]
@@ -191,3 +192,49 @@ def test_no_mark_in_the_state_makes_a_call_fail(engine, cloud, mark, value):
     engine.delete(edited)
 
     assert cloud.get(made.id) is None
+
+
+ILLEGIBLE = ["04da6b54-80e4-46f7-96ec-b56ff0331ba9", 5, [None], {"a": [1]}]
+"""Values that no output has; the first one stands for an unknown value, which an interrupted run may have left."""
+
+
+@pytest.mark.parametrize("value", ILLEGIBLE, ids=str)
+@pytest.mark.parametrize("name", [name for name in KINDS if CREATIONS[name].token != FLEET])
+def test_a_refresh_repairs_outputs_of_the_state_that_cannot_be_read(engine, vm, name, value):
+    made = engine.create(CREATIONS[name].token, "x", CREATIONS[name].inputs)
+    engine.next_run()
+    edited = _with_outputs(made, value)
+    engine.diff_checked(edited, made.inputs)
+
+    assert engine.refresh(edited) == made
+    engine.delete(edited)
+    assert engine.is_gone(made)
+
+
+@pytest.mark.parametrize("value", ILLEGIBLE, ids=str)
+def test_members_that_the_state_cannot_tell_are_found_by_their_creation(engine, vm, cloud, value):
+    made = engine.create(FLEET, "x", CREATIONS["fleet_with_id"].inputs)
+    engine.next_run()
+    edited = _with_outputs(made, value)
+    engine.diff_checked(edited, made.inputs)
+    assert engine.refresh(edited).outputs["members"] == made.outputs["members"]
+    engine.delete(edited)
+
+    assert cloud.emulator.store.counts()["instances"] == 1, "only the instance that is no member"
+
+
+def _with_outputs(made, value):
+    """Return a resource of which all outputs but the hidden ones have this value in the state."""
+    return attrs.evolve(
+        made, outputs={name: item if name.startswith("__") else value for name, item in made.outputs.items()}
+    )
+
+
+@pytest.mark.parametrize("name", ["template", "image_named", "notification", "attachment", "key_to_expire"])
+def test_a_refresh_writes_inputs_that_the_state_has_lost(engine, vm, name):
+    made = engine.create(CREATIONS[name].token, "x", CREATIONS[name].inputs)
+    engine.next_run()
+    lost = {name: item for name, item in made.inputs.items() if name.startswith("__")}
+    refreshed = engine.refresh(attrs.evolve(made, inputs=lost))
+
+    assert engine.diff_checked(refreshed, made.inputs).changes == rpc.DiffResponse.DIFF_NONE

@@ -81,6 +81,21 @@ def test_an_unknown_resource_or_function_is_an_invalid_argument(engine):
     assert "gcpx:compute:listRegions" in invoked[0].message, "it lists the functions"
 
 
+@pytest.mark.parametrize("urn", ["", "web", "urn:pulumi:dev::test"])
+def test_a_urn_without_a_type_is_an_invalid_argument(engine, urn):
+    with failing() as failed:
+        engine.stub.Diff(rpc.DiffRequest(urn=urn))
+
+    assert failed[0].code == grpc.StatusCode.INVALID_ARGUMENT
+
+
+@pytest.mark.parametrize("filtered", [UNKNOWN, secret(UNKNOWN)])
+def test_a_function_is_not_called_with_an_unknown_argument(engine, filtered):
+    said = engine.refusals("gcpx:compute:listRegions", filter=filtered, itemFields=["name", UNKNOWN])
+
+    assert said == dict.fromkeys(("filter", "itemFields"), "must be known when the function is called")
+
+
 def test_a_missing_name_is_generated_once_and_kept(engine):
     first = engine.checked(TEMPLATE, "My Web", template())
     again = engine.checked(TEMPLATE, "My Web", template(), first)

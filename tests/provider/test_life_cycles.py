@@ -5,6 +5,7 @@ Holds reliability.md: "What is promised".
 
 from __future__ import annotations
 
+import attrs
 import pytest
 from engines.driver import failing, rpc
 from grpc import StatusCode
@@ -58,6 +59,17 @@ def test_every_id_imports_the_same_without_a_change(engine, token, life):
         assert found.id == made.id
         assert engine.diff(found, found.inputs).changes == NO_CHANGE
         assert (found.inputs, found.outputs) == (imported[0].inputs, imported[0].outputs)
+
+
+def test_what_a_program_only_reads_is_the_same_after_a_refresh(engine, cloud, token, life):
+    """The engine keeps no inputs of what a program reads with `get`."""
+    made = engine.create(token, "x", life.inputs)
+    found = engine.import_(token, "x", made.id)
+    read = attrs.evolve(found, inputs={})
+
+    assert engine.refresh(read) == read
+    life.remove(cloud)
+    assert engine.refresh(read) is None
 
 
 def test_what_is_removed_at_google_is_gone_and_can_be_deleted(engine, cloud, token, life):

@@ -42,8 +42,8 @@ WRITTEN = [name for name in PACKAGES if name != "pulumi-gcpx"]
 LOADED_BY_NAME = {"gcpx-emulator": {"google-api-python-client", "httptools"}, "pulumi-gcpx-provider": {"pulumi"}}
 """What a package uses without an import statement: Google's API descriptions, what uvicorn loads, the protocol's messages."""
 _GRPC = {"google-cloud-pubsub", "googleapis-common-protos", "grpc-google-iam-v1", "grpcio", "protobuf"}
-OPTIONAL = {"gcpx-emulator": {"google-auth", "pulumi", "pytest", *_GRPC}}
-"""What a package imports only for users who have it: for the emulator's pytest plugin and what its fixtures give, and for gRPC."""
+OPTIONAL = {"gcpx-emulator": {"fastavro", "google-auth", "pulumi", "pytest", *_GRPC}}
+"""What a package imports only for users who have it: for the emulator's pytest plugin and what its fixtures give, for gRPC and for schemas."""
 BESIDE = {"pulumi-gcpx-provider": {"pulumi_gcpx_provider/pulumi-plugin.json"}}
 """Files outside the package; this one is found by the distribution's name."""
 AROUND = {"Containerfile", "LICENSE", "README.md", "pyproject.toml"}

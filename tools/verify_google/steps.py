@@ -108,7 +108,7 @@ def fleet(place: Place) -> None:
         "count": 1,
         "namePattern": f"{place.prefix}-f-#",
         "fleetId": place.prefix,
-        "locationPolicy": {"locations": {f"zones/{place.zone}": {"preference": "ALLOW"}}},
+        "locationPolicy": {"zones": [{"zone": f"zones/{place.zone}"}]},
         "instanceProperties": {**PROPERTIES, "labels": {"step": "one"}},
     }
     relabelled = {"count": 2, "instanceProperties": {**PROPERTIES, "labels": {"step": "two"}}}

@@ -22,6 +22,7 @@ from gcpx.compute.instance_properties.disks import (
     REGIONAL_DISK,
     ZONAL_DISK,
     AttachedDisk,
+    device_names_have_no_spaces,
     force_attach_requires_regional_disk,
 )
 from gcpx.compute.listing import ImportableResources, ListQuery
@@ -187,6 +188,7 @@ class DiskAttachmentModel(AttachedDisk):
         force_attach_requires_regional_disk("disk", rest("instances.attachDisk", "forceAttach")),
         instance_is_in_project_and_zone,
         disk_is_in_the_zone,
+        device_names_have_no_spaces,
     )
 
     @staticmethod

@@ -103,15 +103,20 @@ def insert_once(insertion: Insertion) -> Inserted:
         operation = _find_or_send(insertion, next_id, unseen)
         outcome = insertion.wait(operation)
         ended = outcome.operation
-        may_be_earlier = operation.get("status") == "DONE" or insertion.is_other(ended)
-        owner = _owner_once_seen(insertion, outcome) if may_be_earlier else Owner.OURS
+        may_be_of_earlier_run = operation.get("status") == "DONE" or insertion.is_other(ended)
+        owner = _owner_once_seen(insertion, outcome) if may_be_of_earlier_run else Owner.OURS
         if owner is Owner.OURS or is_last:
             break
         unseen = ended if owner is Owner.UNKNOWN else unseen
         failures += outcome.error is not None or (owner is Owner.UNKNOWN and insertion.may_lag(ended))
-    if may_be_earlier and owner is Owner.OURS and outcome.error is None and insertion.is_certainly_earlier(ended):
+    if (
+        may_be_of_earlier_run
+        and owner is Owner.OURS
+        and outcome.error is None
+        and insertion.is_certainly_earlier(ended)
+    ):
         context.inform(taken_over(insertion.thing(ended), ended))
-    return Inserted(outcome, may_be_earlier)
+    return Inserted(outcome, may_be_of_earlier_run)
 
 
 def _find_or_send(insertion: Insertion, request_id: str, unseen: Operation | None) -> Operation:
@@ -139,10 +144,10 @@ def _find_after_refusal(insertion: Insertion, refusal: ApiError, request_id: str
     Google may also refuse an ID that was used with another body, such as one with another run's generated name.
     """
     context = insertion.context
-    if not isinstance(refusal, insertion.refused_again) and not context.autonamed:
+    if not isinstance(refusal, insertion.refusals_of_repetition) and not context.autonamed:
         return None
     for _ in context.tries(LAG if refusal.is_repeated else 0.0):
-        operation = insertion.operations.requested_if_known(context, insertion.scope, request_id)
+        operation = insertion.operations.find_insertion_if_listed(context, insertion.scope, request_id)
         if operation is not None:
             return operation
     return None
@@ -178,10 +183,10 @@ class Insertion(abc.ABC):
         operations: the operations of the project.
         scope: the scope of the operation: `global`, `regions/R` or `zones/Z`.
         name: the name of the result; empty if its operation does not show it.
-        refused_again: the errors by which Google may refuse a known request ID, or an existing result of this request.
+        refusals_of_repetition: the errors by which Google may refuse a known request ID, or an existing result of this request.
     """
 
-    refused_again: ClassVar[tuple[type[ApiError], ...]] = (Conflict,)
+    refusals_of_repetition: ClassVar[tuple[type[ApiError], ...]] = (Conflict,)
     context: Context
     operations: Operations
     scope: str
@@ -247,7 +252,7 @@ class Insertion(abc.ABC):
             lost = error
         for _ in self.context.tries(LAG):
             try:
-                operation = self.operations.requested(self.context, self.scope, request_id)
+                operation = self.operations.find_insertion(self.context, self.scope, request_id)
                 exists = operation is None and self.exists()
             except Exception as error:  # after any error, Google may have carried out the request
                 raise with_reason(lost, error) from error
@@ -295,7 +300,7 @@ class Insertion(abc.ABC):
         first ones, with operations that may have failed. Raises ApiError.
         """
         for number in range(_MOST_REQUEST_IDS - 1):
-            operation = self.operations.requested(self.context, self.scope, self.derived_request_id(number))
+            operation = self.operations.find_insertion(self.context, self.scope, self.derived_request_id(number))
             if operation is not None:
                 yield operation
             elif number >= MOST_FAILURES - 1:
@@ -406,7 +411,7 @@ def wait_for_insertions(
     try:
         insertions = operations.insertions_by_request_id(context, scope, context.request_mark)
     except (NotFound, PermissionDenied) as error:
-        if context.prior.get(UNREAD):  # without a mark, no run was interrupted
+        if context.prior.get(UNREAD):  # otherwise, no run is known to be interrupted
             context.warn(
                 f"{wait.what}: an earlier run was interrupted, and gcpx cannot find out whether Google is still working "
                 f"on it: {error}"
@@ -432,7 +437,7 @@ class EarlierInsertions:
     _lists: dict[str, list[Operation]] = attrs.Factory(dict)
     _lock: threading.Lock = attrs.field(factory=threading.Lock, eq=False)
 
-    def requested(self, context: Context, operations: Operations, scope: str, request_id: str) -> Operation | None:
+    def find_recent(self, context: Context, operations: Operations, scope: str, request_id: str) -> Operation | None:
         """Find the operation of an earlier run's request, as long as Google should recognize its ID.
 
         Only for a generated name: an unrecognized repetition would create another resource.

@@ -256,7 +256,7 @@ class _NamedInsertion(Insertion):
         body: the inputs as REST JSON.
     """
 
-    refused_again = (Conflict, Rejected)
+    refusals_of_repetition = (Conflict, Rejected)
     earlier: EarlierInsertions
     collection: Collection
     query: dict[str, Any]
@@ -281,7 +281,7 @@ class _NamedInsertion(Insertion):
 
     def sent_earlier(self, request_id: str) -> Operation | None:
         """Look for the request among earlier runs' requests."""
-        return self.earlier.requested(self.context, self.operations, self.scope, request_id)
+        return self.earlier.find_recent(self.context, self.operations, self.scope, request_id)
 
     def exists(self) -> bool:
         """Return whether a resource exists with this name; false for a generated name, which others do not use."""

@@ -309,7 +309,7 @@ class Operations:
                 return self.send(wait, context)
         return self.send(Request(api=COMPUTE, method="GET", path=path, patience=0.0), context)
 
-    def requested(self, context: Context, scope: str, request_id: str) -> Operation | None:
+    def find_insertion(self, context: Context, scope: str, request_id: str) -> Operation | None:
         """Find the insertion that a request ID started, unless it failed.
 
         Anybody with write access to the project can give any request the ID of another one.
@@ -323,10 +323,10 @@ class Operations:
         started = (item for item in items if item.get("clientOperationId") == request_id and is_insertion(item))
         return next((item for item in started if not item.get("error")), None)
 
-    def requested_if_known(self, context: Context, scope: str, request_id: str) -> Operation | None:
-        """Find an operation as `requested` does; None also after an error of Google."""
+    def find_insertion_if_listed(self, context: Context, scope: str, request_id: str) -> Operation | None:
+        """Find an operation as `find_insertion` does; None also after an error of Google."""
         try:
-            return self.requested(context, scope, request_id)
+            return self.find_insertion(context, scope, request_id)
         except ApiError:
             return None
 
@@ -351,13 +351,13 @@ class Operations:
 
         Args:
             context: the engine's call.
-            scope: the scope of the operations, as in `requested`.
+            scope: the scope of the operations, as in `find_insertion`.
             beginning: the beginning of the request IDs: digits and hyphens.
             patience: as in `ListMethod`.
         """
         items = self._listed(context, scope, f"clientOperationId eq {beginning}.*", patience)
-        requested = (item for item in items if str(item.get("clientOperationId", "")).startswith(beginning))
-        return [item for item in requested if is_insertion(item) and not left_nothing(item)]
+        own = (item for item in items if str(item.get("clientOperationId", "")).startswith(beginning))
+        return [item for item in own if is_insertion(item) and not left_nothing(item)]
 
     def happened_in_turn(
         self, context: Context, scope: str, operation: Operation, kinds: Iterable[str], beginning: str = ""
@@ -368,7 +368,7 @@ class Operations:
 
         Args:
             context: the engine's call.
-            scope: the scope of the operations, as in `requested`.
+            scope: the scope of the operations, as in `find_insertion`.
             operation: the other operation (REST JSON).
             kinds: values of `kind_of`, such as `detachDisk`.
             beginning: the beginning of their request IDs; empty for operations of any request.
@@ -376,7 +376,7 @@ class Operations:
         try:
             later = [
                 (requested_at(item), kind_of(item))
-                for item in self.requested_since(context, scope, operation)
+                for item in self.started_since(context, scope, operation)
                 if item.get("targetId") == operation.get("targetId")
                 and str(item.get("clientOperationId", "")).startswith(beginning)
             ]
@@ -405,20 +405,20 @@ class Operations:
         try:
             return {
                 str(item.get("targetId"))
-                for item in self.requested_since(context, scope, operation)
+                for item in self.started_since(context, scope, operation)
                 if kind_of(item) in kinds and str(item.get("clientOperationId", "")).startswith(beginning)
             }
         except ApiError:
             return set()
 
-    def requested_since(self, context: Context, scope: str, operation: Operation) -> Iterator[Operation]:
+    def started_since(self, context: Context, scope: str, operation: Operation) -> Iterator[Operation]:
         """Yield the operations that started no earlier than a given one, newest first, without failed ones.
 
         It sends no filter, because Google's types of operations vary, and skips older pages if the newest come first.
 
         Args:
             context: the engine's call.
-            scope: the scope of the operations, as in `requested`.
+            scope: the scope of the operations, as in `find_insertion`.
             operation: the other operation (REST JSON).
         """
         earliest, query = requested_at(operation), {"orderBy": "creationTimestamp desc"}

@@ -152,12 +152,7 @@ class GoogleClient:
 
     def _result(self, request: Request, response: Response, budget: RateBudget, sent: float) -> dict[str, Any]:
         """Return the JSON object of a response, and record in the API's budget whether it was rate-limited."""
-        error: ApiError | None = None
-        if response.status not in _OK:
-            from gcpx.gcp.permissions import explain_denial  # noqa: PLC0415 - a table that only refusals need
-
-            error = from_response(request.description, response.status, response.body)
-            error = explain_denial(error, request, self.transport.principal)
+        error = None if response.status in _OK else self._refusal(request, response)
         if isinstance(error, RateLimited):
             budget.refused(sent, retry_after(response.headers))
         else:
@@ -167,6 +162,13 @@ class GoogleClient:
         if not isinstance(response.body, dict):
             raise RetryableError(NoResponse(f"{request.description}: the response is not a JSON object"))
         return response.body
+
+    def _refusal(self, request: Request, response: Response) -> ApiError:
+        """Return the error of a response that is no success; a denial names the missing permission."""
+        from gcpx.gcp.permissions import explain_denial  # noqa: PLC0415 - a table that only refusals need
+
+        error = from_response(request.description, response.status, response.body)
+        return explain_denial(error, request, self.transport.principal)
 
     def close(self) -> None:
         """Close the connections."""

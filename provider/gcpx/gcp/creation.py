@@ -130,8 +130,8 @@ class CreationProgress:
         """Record that the resource exists; `outcome` describes its creation in messages."""
         self._response, self._outcome = response, outcome
 
-    def partial(self, error: Exception) -> PartialError | None:
-        """Return the state to keep after an error; None if nothing was created."""
+    def error_with_state(self, error: Exception) -> PartialError | None:
+        """Return the error to raise after an error, with the state to keep; None if nothing was created."""
         if self._response is not None:
             state = self.describe(self._response)
             words = f"{state.id}: {without_stop(str(self._outcome))}, but it could not be read: {safe_message(error)}"
@@ -163,7 +163,7 @@ def keeping_state(context: Context, describe: Callable[[Any], State]) -> Iterato
     except PartialError:
         raise
     except Exception as error:
-        partial = progress.partial(error)
-        if partial is None:
+        with_state = progress.error_with_state(error)
+        if with_state is None:
             raise
-        raise partial from error
+        raise with_state from error

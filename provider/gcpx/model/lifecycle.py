@@ -388,7 +388,12 @@ def hidden_outputs(state: State) -> dict[str, Any]:
 
 
 def refresh(resource: Resource[Any], state: State, inputs: dict[str, Any], prior: dict[str, Any]) -> dict[str, Any]:
-    """Return the inputs after a refresh: the user's properties with Google's values, and drifted ones."""
+    """Return the inputs after a refresh: the user's properties with Google's values, and drifted ones.
+
+    If the state has lost the inputs, they are written as for an import.
+    """
+    if not without_hidden(inputs):
+        return import_inputs(resource, state) | inputs
     rule, how = resource.autoname, resource.comparison(inputs, state.properties)
     last = UNKNOWN if prior.get(naming.UNREAD) else prior
     fresh = refreshed_inputs(resource.type, inputs, state.properties, last, how, _compared(resource))

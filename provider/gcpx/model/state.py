@@ -8,7 +8,7 @@ from typing import Any
 from gcpx.model.compare import ANYWHERE, Comparison, is_absent
 from gcpx.model.fields import SCALARS, ListOf, MapOf, ObjectType, Property, Type, empty_value, has_outputs
 from gcpx.model.naming import KEPT
-from gcpx.model.values import UNKNOWN, Path, reveal
+from gcpx.model.values import UNKNOWN, Path, Secret, reveal
 
 
 def absent_output(prop: Property) -> Any:
@@ -36,6 +36,38 @@ def without_absent(kind: ObjectType, outputs: dict[str, Any]) -> dict[str, Any]:
         for name, value in outputs.items()
         if name not in kind.properties or value is None or reveal(value) != absent_output(kind.properties[name])
     }
+
+
+def legible(kind: ObjectType, outputs: dict[str, Any]) -> dict[str, Any]:
+    """Return outputs of the state without those that are unknown or have another form than declared.
+
+    An interrupted or edited state may have some: they count as absent, so that a refresh replaces them.
+    """
+    properties = kind.properties
+    return {
+        name: value
+        for name, value in outputs.items()
+        if (_has_form(properties[name].type, value) if name in properties else value is not UNKNOWN)
+    }
+
+
+def _has_form(kind: Type, value: Any) -> bool:
+    if isinstance(value, Secret):
+        return _has_form(kind, value.value)
+    if value is None or value is UNKNOWN:
+        return value is None
+    if isinstance(kind, ListOf):
+        return isinstance(value, list) and all(item is not None and _has_form(kind.item, item) for item in value)
+    if isinstance(kind, MapOf):
+        return isinstance(value, dict) and all(_has_form(kind.item, item) for item in value.values())
+    if isinstance(kind, ObjectType):
+        known = kind.properties
+        return isinstance(value, dict) and all(
+            _has_form(known[name].type, item) for name, item in value.items() if name in known
+        )
+    if kind == SCALARS[str] or kind == SCALARS[bool]:
+        return isinstance(value, str if kind == SCALARS[str] else bool)
+    return kind == SCALARS[Any] or isinstance(value, int | float | str)  # an integer may be too large for a number
 
 
 def pack_hidden(kind: ObjectType, outputs: dict[str, Any]) -> dict[str, Any]:

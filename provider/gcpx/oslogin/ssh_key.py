@@ -50,7 +50,10 @@ def parse_public_key(key: str) -> bytes:
     except (binascii.Error, ValueError):
         raise ValueError("must have valid base64 after its type: `TYPE BASE64 [COMMENT]`") from None
     length = int.from_bytes(data[:4], "big")
-    if data[4 : 4 + length].decode("ascii", "replace") != parts[0]:
+    kind = data[4 : 4 + length].decode("ascii", "replace")
+    if parts[0].endswith(f":{kind}"):  # `USER:TYPE BASE64`, as in the metadata `ssh-keys`
+        raise ValueError(f"must begin with {kind}: leave out the user name and the colon before it")
+    if kind != parts[0]:
         raise ValueError("must begin with the type of its data; the data has a different type")
     return data
 
@@ -76,7 +79,13 @@ _USER = Form(
     "an e-mail address or account ID, also as users/USER, without the prefix of an IAM member",
 )
 _EARLIEST_EXPIRATION: Final = 10**15
-"""September 2001 in microseconds, long before OS Login; smaller numbers are seconds or milliseconds."""
+"""September 2001 in microseconds, long before OS Login."""
+_OTHER_UNITS: Final = (
+    (10**9, "seconds, so add six zeros"),
+    (10**12, "milliseconds, so add three zeros"),
+    (10**18, "nanoseconds, so leave out the last three digits"),
+)
+"""September 2001 in units that are used by mistake, with what to do; for the next ninety years, numbers have as many digits."""
 _LATEST_EXPIRATION: Final = (1 << 63) - 1
 _REST: Final = "https://cloud.google.com/compute/docs/oslogin/rest/v1"
 _SSH_PUBLIC_KEY: Final = f"[SshPublicKey: {{}}]({_REST}/users.sshPublicKeys)"
@@ -103,7 +112,7 @@ def _key_is_an_ssh_public_key(values: SshKeyValues) -> list[Failure]:
 
 @rule(
     "expirationTimeUsec",
-    "must be in microseconds, and fit 64 bits; a time before September 2001 is refused",
+    "must be in microseconds, not in another unit, and fit 64 bits; a time before September 2001 is refused",
     _SSH_PUBLIC_KEY.format("expirationTimeUsec"),
 )
 def _expiration_time_is_in_microseconds(values: SshKeyValues) -> list[Failure]:
@@ -114,10 +123,12 @@ def _expiration_time_is_in_microseconds(values: SshKeyValues) -> list[Failure]:
     if given > _LATEST_EXPIRATION:
         words = f"must be at most {_LATEST_EXPIRATION}; leave it out for a key that never expires"
         return [Failure("expirationTimeUsec", words)]
+    unit = next((unit for start, unit in _OTHER_UNITS if not is_time and start <= given < 4 * start), "")
+    if unit:
+        return [Failure("expirationTimeUsec", f"must be in microseconds; this value seems to be in {unit}")]
     if given >= _EARLIEST_EXPIRATION or (given <= 0 and not is_time):  # the number 0 means never
         return []
-    words = "must be in microseconds, but this value is a time before 2001: if it is in seconds, add six zeros"
-    return [Failure("expirationTimeUsec", words)]
+    return [Failure("expirationTimeUsec", "must be in microseconds, and not before September 2001")]
 
 
 @requirement(

@@ -80,8 +80,9 @@ def secrets_in(request: Any, plugin: Plugin) -> frozenset[str]:
 
 
 def resource_token(request: Any) -> str:
-    """Return the type token of the resource that a request is about."""
-    return str(request.type or request.urn.split("::")[2].rpartition("$")[2])
+    """Return the type token of the resource that a request is about; empty if its URN has none."""
+    types: str = request.type or "".join(request.urn.split("::")[2:3])
+    return types.rpartition("$")[2]
 
 
 _OF_RESOURCES: Final = ("CheckRequest", "DiffRequest", "CreateRequest", "ReadRequest", "UpdateRequest", "DeleteRequest")
@@ -90,7 +91,7 @@ _OF_RESOURCES: Final = ("CheckRequest", "DiffRequest", "CreateRequest", "ReadReq
 def _declaration(request: Any, plugin: Plugin) -> ObjectType | None:
     """Return the declaration of a request's values; None if there is none."""
     name = type(request).__name__
-    with contextlib.suppress(ProviderError, IndexError):
+    with contextlib.suppress(ProviderError):
         if name == "InvokeRequest":
             return plugin.function(request.tok).type
         if name == "ListRequest":

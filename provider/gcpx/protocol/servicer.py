@@ -14,12 +14,12 @@ from gcpx.errors import ProviderError, UserError
 from gcpx.model import codec, lifecycle, naming
 from gcpx.model.check import CheckResult, check
 from gcpx.model.context import Context
-from gcpx.model.fields import ObjectType
-from gcpx.model.naming import AUTONAMED, name_inputs, without_hidden
+from gcpx.model.fields import Failure, ObjectType
+from gcpx.model.naming import AUTONAMED, CreationMark, name_inputs, without_hidden
 from gcpx.model.redaction import printable, redact
 from gcpx.model.resource import Announcing, Growing, NothingToImport, PartialError, Resource, State
 from gcpx.model.secrecy import mark_secrets
-from gcpx.model.state import pack_hidden, unpack_hidden, with_absent, without_absent
+from gcpx.model.state import legible, pack_hidden, unpack_hidden, with_absent, without_absent
 from gcpx.model.values import Path, has_unknown, parse_path, reveal
 from gcpx.protocol import proto, wire
 from gcpx.protocol.engine import EngineLog
@@ -97,6 +97,8 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         function = self.plugin.function(request.tok)
         arguments = codec.without_empty(function.type, decode(request.args))
         checked = check(function.type, arguments, function.failures(reveal(arguments)))
+        unknown = (name for name, value in arguments.items() if has_unknown(value))
+        checked.failures.extend(Failure((name,), "must be known when the function is called") for name in unknown)
         self._raise_if_invalid(f"{request.tok} was not called", function.type, arguments, checked)
         marked = mark_secrets(function.type, without_hidden(arguments))
         with wrapping_unexpected_errors():
@@ -191,7 +193,8 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         """Refresh or import a resource; an empty ID in the response says that it is gone."""
         resource = self.plugin.resource(resource_token(request))
         inputs, prior = decode(request.inputs), _outputs_in(request.properties, resource)
-        importing = not inputs and not prior
+        # The state has outputs, but no inputs, of what a program only reads (`get`): it is read as for an import.
+        importing = not inputs and CreationMark.of(prior) is None
         self._memory.show(request.urn, request.id, prior)
         plain = reveal(inputs)
         with wrapping_unexpected_errors():
@@ -199,7 +202,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
             state, unfinished = lifecycle.read(
                 resource, context, request.id, None if importing else without_hidden(plain)
             )
-        if state is None and importing:
+        if state is None and importing and not prior:
             raise NothingToImport(request.id, resource.identity(request.id, {}), resource.id_forms)
         if state is None:
             self._memory.forget(Entry.of(resource, request.urn, request.id, context.prior))
@@ -211,7 +214,8 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         )
         described = lifecycle.outputs_of(resource, state, fresh, is_finished=not unfinished)
         outputs = encode(pack_hidden(resource.type, mark_secrets(resource.type, described, inputs, prior)))
-        refreshed = encode(mark_secrets(resource.type, fresh, inputs, prior))
+        is_only_read = importing and bool(prior)
+        refreshed = encode({} if is_only_read else mark_secrets(resource.type, fresh, inputs, prior))
         is_read_first = self._is_read_first(resource, state, is_finished=not unfinished)
         if unfinished:
             raise InitFailed(state.id, outputs, refreshed, unfinished, is_read_first=is_read_first)
@@ -310,8 +314,8 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
 
 
 def _outputs_in(message: Any, resource: Resource[Any], ignored: Collection[Path] = ()) -> dict[str, Any]:
-    """Read the outputs in the state, without absent ones, and without the causes of ignored changes."""
-    outputs = without_absent(resource.type, unpack_hidden(decode(message)))
+    """Read the outputs in the state, without absent and illegible ones, and without the causes of ignored changes."""
+    outputs = without_absent(resource.type, legible(resource.type, unpack_hidden(decode(message))))
     return resource.ignoring(outputs, ignored) if ignored and isinstance(resource, Growing) else outputs
 
 

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 _BUCKET = Form(
     r"[a-z0-9][-_.a-z0-9]{1,220}[a-z0-9]",
-    "the name of a bucket: 3 to 222 lower-case letters, digits, hyphens, underscores and dots",
+    "the name of a bucket without gs://: 3 to 222 lower-case letters, digits, hyphens, underscores and dots",
 )
 _TOPIC = form(
     "TOPIC",

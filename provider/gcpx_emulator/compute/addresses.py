@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import ipaddress
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Final
 
 import attrs
 
-from gcpx_emulator.compute.call import Call, last_part, path_of
+from gcpx_emulator.compute.call import Call, path_of
 from gcpx_emulator.compute.capacity import AddressSpace, left_in_region
 from gcpx_emulator.compute.collection import USUAL, Collection, given
 from gcpx_emulator.compute.fingerprints import with_label_fingerprint
-from gcpx_emulator.compute.locations import REGIONAL, region_in, zones_of
+from gcpx_emulator.compute.locations import REGIONAL, region_in
 from gcpx_emulator.compute.networks import find_subnetwork, has_range, linked_network, linked_subnetwork, ranges_in
 from gcpx_emulator.core.errors import check_given, invalid
 from gcpx_emulator.core.json_data import Json
@@ -35,7 +36,10 @@ class AddressPool:
 
     call: Call
     count: int = 1
-    _used: dict[str, set[str]] = attrs.field(factory=dict, init=False)
+    _given: defaultdict[str, set[str]] = attrs.field(factory=lambda: defaultdict(set), init=False)
+    """The addresses that this call has given in each subnetwork, by the subnetwork's path."""
+    _left: dict[str, int] = attrs.field(factory=dict, init=False)
+    """The number of addresses of each subnetwork that were free when the call first asked."""
     _ranges: dict[str, ipaddress.IPv4Network] = attrs.field(factory=dict, init=False)
     _numbers: dict[str, Iterator[int]] = attrs.field(factory=dict, init=False)
 
@@ -47,7 +51,7 @@ class AddressPool:
         if not internal and interface.get("subnetwork") and self._has_range(path_of(interface["subnetwork"], "")):
             internal = self._free(path_of(interface["subnetwork"], ""))
         if internal and interface.get("subnetwork"):
-            self._used_in(path_of(interface["subnetwork"], "")).add(internal)
+            self._given[path_of(interface["subnetwork"], "")].add(internal)
         configs = [
             {"natIP": _external_address(self._number("address")), **config}
             for config in interface.get("accessConfigs", ())
@@ -63,17 +67,17 @@ class AddressPool:
         region = region_in(self.call)
         links = [one["subnetwork"] for one in interfaces if "subnetwork" in one and not one.get("networkIP")]
         paths = filter(self._has_range, (path_of(link, "") for link in links))
-        left = {path: self._size(path) - len(self._used_in(path)) for path in paths}
+        left = {path: self._left_in(path) for path in paths}
         scarcest = min(left, key=left.__getitem__, default="")
         most = left_in_region(self.call, region, "addresses")
         return AddressSpace(scarcest, max(0, min(most, left.get(scarcest, most))))
 
     def _free(self, subnetwork: str) -> str:
         """Return the next free address of a subnetwork; empty if there is none."""
-        used, first, size = self._used_in(subnetwork), self._range(subnetwork)[2], self._size(subnetwork)
-        for _ in range(size):
+        first, size, given = self._range(subnetwork)[2], self._size(subnetwork), self._given[subnetwork]
+        for _ in range(size if self._left_in(subnetwork) > 0 else 0):
             address = str(first + (self._number(f"address/{subnetwork}") - 1) % size)
-            if address not in used:
+            if address not in given and not self.call.store.holders(address, subnetwork):
                 return address
         return ""
 
@@ -98,18 +102,11 @@ class AddressPool:
             self._ranges[subnetwork] = ipaddress.IPv4Network(found["ipCidrRange"])
         return self._ranges[subnetwork]
 
-    def _used_in(self, subnetwork: str) -> set[str]:
-        """Return the addresses of a subnetwork's range that are in use or reserved in the region."""
-        if subnetwork not in self._used:
-            found, region = set[str](), region_in(self.call)
-            for zone in zones_of(region):
-                instances = f"{self.call.project}/zones/{zone}/instances"
-                rows = self.call.store.elements(instances, "networkInterfaces", ("subnetwork", "networkIP"))
-                found.update(address for link, address in rows if address and _is_link_to(link, subnetwork))
-            reserved = self.call.store.list(f"{self.call.project}/regions/{region}/addresses")
-            found |= {item["address"] for item in reserved if _is_link_to(item.get("subnetwork"), subnetwork)}
-            self._used[subnetwork] = found
-        return self._used[subnetwork]
+    def _left_in(self, subnetwork: str) -> int:
+        """Return the number of addresses of a subnetwork's range that were neither in use nor reserved at first."""
+        if subnetwork not in self._left:
+            self._left[subnetwork] = self._size(subnetwork) - self.call.store.count_held(subnetwork)
+        return self._left[subnetwork]
 
 
 def _is_link_to(link: str | None, path: str) -> bool:
@@ -136,7 +133,7 @@ def conflict_of(call: Call, field: str, interfaces: list[Json], count: int = 1) 
 def conflict_of_one(call: Call, field: str, interface: Json, count: int = 1) -> Json | None:
     """Do the same for one interface; `field` is its place in the request."""
     for address, subnetwork in _checked_addresses(call, field, interface):
-        if count > 1 or _holders(call, region_in(call), address, subnetwork):
+        if count > 1 or _holders(call, address, subnetwork):
             return _conflict(address)
     return None
 
@@ -181,28 +178,15 @@ def _address(field: str, text: str) -> ipaddress.IPv4Address:
 def _check_external(call: Call, field: str, address: str) -> None:
     """Refuse an external address that is not reserved in the region of a call."""
     region = region_in(call)
-    reserved = call.store.list(f"{call.project}/regions/{region}/addresses")
-    if not any(item["address"] == address and item["addressType"] == _EXTERNAL for item in reserved):
+    reserved = f"{call.project}/regions/{region}/addresses/"
+    if not any(path.startswith(reserved) for path in call.store.holders(address, "")):
         why = f"The specified external IP address '{address}' was not found in region '{region}'."
         raise invalid(field, address, why)
 
 
-def _holders(call: Call, region: str, address: str, subnetwork: str = "") -> list[str]:
-    """Return the paths of the instances with an address: external or, in a subnetwork, internal."""
-    wanted = address, subnetwork
-    return [path for path, interface in _interfaces(call, region) if wanted in _addresses_of(interface)]
-
-
-def _interfaces(call: Call, region: str) -> Iterator[tuple[str, Json]]:
-    zones = [f"{call.project}/zones/{zone}/instances" for zone in zones_of(region)]
-    return ((path, item) for path, instance in call.store.scan(zones) for item in instance["networkInterfaces"])
-
-
-def _addresses_of(interface: Json) -> Iterator[tuple[str, str]]:
-    """Yield the addresses of an interface: internal ones with the path of their subnetwork."""
-    if interface.get("networkIP") and interface.get("subnetwork"):
-        yield interface["networkIP"], path_of(interface["subnetwork"], "")
-    yield from ((config["natIP"], "") for config in interface.get("accessConfigs", ()) if config.get("natIP"))
+def _holders(call: Call, address: str, subnetwork: str) -> list[str]:
+    """Return the paths of the instances with an address: internal in a subnetwork, external in none (`""`)."""
+    return [path for path in call.store.holders(address, subnetwork) if "/instances/" in path]
 
 
 def _create(call: Call, path: str, head: Json) -> Json:
@@ -218,11 +202,11 @@ def _create(call: Call, path: str, head: Json) -> Json:
 
 
 def _external(call: Call) -> tuple[Json, Json | None]:
-    purpose, address = call.body.get("purpose"), call.body.get("address")
+    purpose, address = call.body.get("purpose"), str(call.body.get("address") or "")
     if purpose not in {None, "NAT_AUTO"}:
         raise invalid("resource.purpose", purpose, "The field cannot be specified with external address.")
-    reserved = [item["address"] for item in call.store.list(f"{call.parent}/addresses")]
-    failure = _conflict(address) if address and address in reserved else None
+    is_reserved = any("/addresses/" in path for path in call.store.holders(address, ""))
+    failure = _conflict(address) if is_reserved else None
     return {"addressType": _EXTERNAL, "address": address or _external_address(call.store.next("address"))}, failure
 
 
@@ -271,10 +255,7 @@ def _internal(call: Call) -> tuple[Json, Json | None]:
     if not address:
         return own | {"address": AddressPool(call).assign(own)["networkIP"]}, None
     _check_inside(call, "resource.address", address, path)
-    reserved = call.store.list(f"{call.parent}/addresses")
-    is_reserved = any((item["address"], item.get("subnetwork")) == (address, own["subnetwork"]) for item in reserved)
-    is_used = is_reserved or _holders(call, call.path["region"], address, path)
-    return own | {"address": address}, _conflict(address) if is_used else None
+    return own | {"address": address}, _conflict(address) if call.store.holders(address, path) else None
 
 
 def _users(call: Call, path: str) -> list[str]:
@@ -286,7 +267,7 @@ def _users(call: Call, path: str) -> list[str]:
     item = call.read(path)
     if "region" not in item or item["addressType"] == _EXTERNAL:
         return []
-    return _holders(call, last_part(item["region"]), item["address"], _subnetwork_of(item))
+    return _holders(call, item["address"], _subnetwork_of(item))
 
 
 def _subnetwork_of(address: Json) -> str:
@@ -298,14 +279,10 @@ def _with_users(call: Call) -> Callable[[Json], Json]:
     """Return what adds the status and the users to an address of a region; global ones are not for instances."""
     if "region" not in call.path:
         return lambda item: item
-    users: dict[tuple[str, str], list[str]] = {}
-    for path, interface in _interfaces(call, call.path["region"]):
-        for address in _addresses_of(interface):
-            users.setdefault(address, []).append(call.url(path))
 
     def complete(item: Json) -> Json:
-        found = users.get((item["address"], _subnetwork_of(item)))
-        return item | ({"status": "IN_USE", "users": found} if found else {})
+        users = list(map(call.url, _holders(call, item["address"], _subnetwork_of(item))))
+        return item | ({"status": "IN_USE", "users": users} if users else {})
 
     return complete
 

@@ -257,11 +257,13 @@ def _has_accelerators(kind: Hardware, zone: str) -> bool:
 
 
 def _usable_zones(zones: list[str], locations: Json, links: list[str]) -> list[str]:
-    """Leave out zones that are denied; if any are allowed or linked, leave out all others."""
-    preferences = {zone: location.get("preference") for zone, location in locations.items()}
-    chosen = {zone for zone, preference in preferences.items() if preference in (None, "ALLOW")}
-    chosen |= {last_part(link) for link in links}
-    return [zone for zone in zones if preferences.get(zone) != "DENY" and (not chosen or zone in chosen)]
+    """Leave out zones that are denied and, if there are links, all zones without a link.
+
+    A zone that is allowed excludes no other: gcloud's help of `--location-policy` and Google's Cluster Toolkit say so.
+    """
+    denied = {zone for zone, location in locations.items() if location.get("preference") == "DENY"}
+    chosen = {last_part(link) for link in links} or set(zones)
+    return [zone for zone in zones if zone in chosen - denied]
 
 
 def spread(count: int, rooms: dict[str, Room], shape: str) -> dict[str, int]:

@@ -57,10 +57,6 @@ def existing(kind: str, field: str, link: str, resource: Json | None) -> Json:
     return resource
 
 
-ANONYMOUS: Final = "operator@example.com"
-"""The user of operations whose request had no token of the emulator."""
-
-
 @attrs.frozen(kw_only=True)
 class Call(call.Call):
     """A call of a method of Compute Engine.
@@ -203,7 +199,7 @@ class Call(call.Call):
         failed = attrs.evolve(work, failure=self.failure or work.failure)
         client_id = {"clientOperationId": request_id} if request_id else {}
         first = self._new_operation(name, self.scope, failed, {"id": self.store.new_id(), **client_id})
-        ids = self.group_ids(len(group))
+        ids = self.group_ids(len(group)) if group else []
         members = [
             self._new_operation(f"{name}-{index:08x}", "/".join(one.target.split("/")[2:4]), one, {"id": ids[index]})
             for index, one in enumerate(group)
@@ -220,7 +216,7 @@ class Call(call.Call):
             ends=self.now if work.kind in QUICK and self.cloud.operations.has_quick else None,
             effects=work.undoing if work.failure else work.effects,
         )
-        own = {"user": self.caller or ANONYMOUS, **own}
+        own = {"user": self.caller or call.ANONYMOUS, **own}
         return attrs.evolve(operation, body=operation_body(work, operation, self.method.version) | own)
 
 

@@ -30,7 +30,7 @@ from gcpx_emulator.core.listing import Page, age, page_of
 
 USUAL: Final = ("delete", "get", "insert", "list")
 """The verbs that nearly all collections have."""
-_NOT_KEPT: Final = frozenset({"gatewayIPv4", "params", "subnetworks", "users"})
+_NOT_KEPT: Final = frozenset({"gatewayIPv4", "params", "routeStatus", "subnetworks", "users"})
 """Input-only fields, and fields that only Google sets although the API's description does not say so."""
 
 

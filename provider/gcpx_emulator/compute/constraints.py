@@ -13,6 +13,7 @@ import re2
 
 from gcpx_emulator.compute.call import NAME, NAME_MESSAGE
 from gcpx_emulator.compute.locations import REGIONS
+from gcpx_emulator.compute.predefined_resources import SMALLEST_POOL
 from gcpx_emulator.core.discovery import Method
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.validation import (
@@ -400,6 +401,7 @@ _WITH_LABELS: Final = (
     "InstancesSetLabelsRequest",
     "MachineImage",
     "RegionSetLabelsRequest",
+    "StoragePool",
     "ZoneSetLabelsRequest",
 )
 _WITH_MANAGER_TAGS: Final = (
@@ -408,6 +410,7 @@ _WITH_MANAGER_TAGS: Final = (
     "ImageParams",
     "InstanceParams",
     "InstanceProperties",
+    "StoragePoolParams",
 )
 _MOST_LABELS: Final = 64
 _MOST_TAGS: Final = 64
@@ -476,6 +479,13 @@ def _is_range(text: Any) -> bool:
         return False
 
 
+def _is_exact_range(text: Any) -> bool:
+    try:
+        return bool(ipaddress.ip_network(text))
+    except ValueError:
+        return False
+
+
 def _has_ptr_enabled(config: Json) -> bool:
     return bool(config.get("setPublicPtr")) or not config.get("publicPtrDomainName")
 
@@ -520,13 +530,55 @@ _OF_NETWORK_INTERFACES: Final = (
 )
 
 
+_OF_STORAGE_POOLS: Final = (
+    Constraint(
+        "StoragePool", "poolProvisionedCapacityGb", f"Must be at least {SMALLEST_POOL} GB.", at_least(SMALLEST_POOL)
+    ),
+    Constraint("StoragePool", "poolProvisionedIops", "Must not be negative.", at_least(0)),
+    Constraint("StoragePool", "poolProvisionedThroughput", "Must not be negative.", at_least(0)),
+)
+_MOST_MANAGED: Final = 1000
+_OF_INSTANCE_GROUPS: Final = (
+    Constraint(
+        "InstanceGroupManager",
+        "baseInstanceName",
+        "Must be a name of at most 58 characters.",
+        matches(r"[a-z][-a-z0-9]{0,57}|[a-z][-a-z0-9]{0,51}-#{1,10}(?:\[[0-9]{1,10}\])?"),
+    ),
+    Constraint(
+        "InstanceGroupManager", "targetSize", f"Must be between 0 and {_MOST_MANAGED}.", between(0, _MOST_MANAGED)
+    ),
+    Constraint("NamedPort", "name", NAME_MESSAGE, matches(NAME)),
+    Constraint("NamedPort", "port", "Must be between 1 and 65535.", between(1, 65_535)),
+)
+_LOWEST_PRIORITY: Final = 65_535
+
+
+def _is_any_address(text: Any) -> bool:
+    try:
+        return bool(ipaddress.ip_address(text))
+    except ValueError:
+        return False
+
+
+_OF_ROUTES: Final = (
+    Constraint("Route", "destRange", "Must be an IPv4 or IPv6 range, such as 192.0.2.0/24.", _is_exact_range),
+    Constraint("Route", "nextHopIp", "Must be an IPv4 or IPv6 address.", _is_any_address),
+    Constraint("Route", "priority", f"Must be between 0 and {_LOWEST_PRIORITY}.", between(0, _LOWEST_PRIORITY)),
+    Constraint("Route", "tags[]", NAME_MESSAGE, matches(NAME)),
+)
+
+
 CONSTRAINTS: Final[tuple[Constraint, ...]] = (
     *_OF_BULK_INSERT,
     *_OF_DISKS,
     *_OF_IMAGES,
     *_OF_INSTANCES,
+    *_OF_INSTANCE_GROUPS,
     *_OF_LABELS,
     *_OF_NETWORK_INTERFACES,
+    *_OF_ROUTES,
+    *_OF_STORAGE_POOLS,
 )
 _TABLE: Final = ConstraintTable(CONSTRAINTS)
 _UPDATES_OF_DISKS: Final = frozenset({"compute.disks.update", "compute.regionDisks.update"})

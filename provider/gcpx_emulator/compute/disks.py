@@ -13,9 +13,10 @@ from gcpx_emulator.compute.encryption_keys import shown_keys
 from gcpx_emulator.compute.fingerprints import with_label_fingerprint
 from gcpx_emulator.compute.locations import REGIONAL, ZONAL, region_of, zones_of
 from gcpx_emulator.compute.predefined_resources import DISK_TYPES
+from gcpx_emulator.compute.storage_pools import check_pool
 from gcpx_emulator.core.clock import pacific_timestamp
 from gcpx_emulator.core.discovery import document
-from gcpx_emulator.core.errors import ApiError, invalid, required
+from gcpx_emulator.core.errors import ApiError, invalid, misused, required
 from gcpx_emulator.core.json_data import Json, field_names
 from gcpx_emulator.core.operations import Effect, change, relink
 
@@ -94,6 +95,7 @@ def new_disk(call: Call, path: str, body: Json, field: str = "resource") -> Json
         location: call.url(parent),
         "selfLink": call.url(path),
     }
+    check_pool(call, f"{field}.storagePool", path, disk)
     return with_label_fingerprint(disk)
 
 
@@ -157,7 +159,11 @@ def check_zone(call: Call, field: str, path: str, instance: str) -> None:
 
 
 def check_unused(call: Call, path: str, mode: str) -> None:
-    """Refuse a disk that an instance uses; instances may share a disk that all of them attach read-only."""
+    """Refuse a disk that an instance uses, or to which another one is replicated.
+
+    Instances may share a disk that all of them attach read-only.
+    """
+    check_not_replicated_to(call, path)
     for user in users_of(call, path):
         if mode != "READ_ONLY" or _mode_in(call, path, user) != "READ_ONLY":
             raise ApiError(400, in_use("disk", path, user), "resourceInUseByAnotherResource")
@@ -170,6 +176,38 @@ def users_of(call: Call, path: str) -> list[str]:
     """
     users = [path_of(user, call.path["project"]) for user in call.read(path).get("users", [])]
     return [user for user in users if call.store.get(user) is not None]
+
+
+ACTIVE: Final = "ACTIVE"
+"""The state of a replication that was started."""
+
+
+def replicas_of(call: Call, disk: Json) -> list[str]:
+    """Return the paths of the disks to which a disk is replicated now."""
+    states = (disk.get("resourceStatus") or {}).get("asyncSecondaryDisks") or {}
+    return [call.resolve(link) for link, status in states.items() if status["state"] == ACTIVE]
+
+
+def state_as_secondary(disk: Json) -> str:
+    """Return the state of the replication to a disk; empty before its start."""
+    return str(((disk.get("resourceStatus") or {}).get("asyncPrimaryDisk") or {}).get("state", ""))
+
+
+def _primaries_of(call: Call, path: str) -> list[str]:
+    """Return the path of the disk that is replicated to the one at a path now; empty if there is none."""
+    disk = call.read(path)
+    return [call.resolve(disk["asyncPrimaryDisk"]["disk"])] if state_as_secondary(disk) == ACTIVE else []
+
+
+def check_not_replicated_to(call: Call, path: str) -> None:
+    """Refuse a disk to which another one is replicated now."""
+    for primary in _primaries_of(call, path):
+        raise ApiError(400, in_use("disk", path, primary), "resourceInUseByAnotherResource")
+
+
+def _holders(call: Call, path: str) -> list[str]:
+    """Return the paths of what keeps a disk from being deleted: instances, and the other disk of its replication."""
+    return [*users_of(call, path), *replicas_of(call, call.read(path)), *_primaries_of(call, path)]
 
 
 def _mode_in(call: Call, path: str, instance: str) -> str:
@@ -192,7 +230,7 @@ def _create(call: Call, path: str, _head: Json) -> Json:
     return call.insert(path, new_disk(call, path, call.body | image))
 
 
-_DISKS: Final = Collection(name="disks", singular="disk", create=_create, scopes=(*REGIONAL, *ZONAL), users=users_of)
+_DISKS: Final = Collection(name="disks", singular="disk", create=_create, scopes=(*REGIONAL, *ZONAL), users=_holders)
 _DISKS.register("aggregatedList", "setLabels", *USUAL)
 _DISKS.register("setLabels", *USUAL, methods="regionDisks")
 
@@ -206,6 +244,7 @@ def resize_disk(call: Call) -> Json:
         raise required("sizeGb")
     if int(size) <= int(disk["sizeGb"]):
         raise invalid("sizeGb", size, f"The new size must be larger than the present one, {disk['sizeGb']} GB.")
+    check_pool(call, "sizeGb", path, disk | {"sizeGb": size})
     return call.update("resizeDisk", path, disk | {"sizeGb": size}, *_effects_of_size(call, path, disk, size))
 
 
@@ -255,6 +294,7 @@ def update_disk(call: Call) -> Json:
     kept = _kept(call, call.parent, call.body)
     changed = {name: kept.get(name) for name in fields} | {"sizeGb": size}
     check_object(call.method, "Disk", {name: (disk | changed).get(name) for name in _SHAPE})
+    check_pool(call, "resource.sizeGb", path, disk | {"sizeGb": size})
     return call.update("update", path, disk | changed, *_effects_of_size(call, path, disk, size))
 
 
@@ -274,5 +314,9 @@ def _change_policies(call: Call, changed: Callable[[list[str], list[str]], list[
     path = f"{call.parent}/disks/{call.path['disk']}"
     disk = call.ready(path)
     given = [_policy_url(call, call.parent, link) for link in call.body.get("resourcePolicies") or []]
-    policies = changed(disk.get("resourcePolicies", []), given)
+    current = disk.get("resourcePolicies", [])
+    policies = changed(current, given)
+    moved = [call.store.get(path_of(link, "")) or {} for link in {*current} ^ {*policies}]
+    if replicas_of(call, disk) and any("diskConsistencyGroupPolicy" in policy for policy in moved):
+        raise misused(f"The disk '{path}' cannot join or leave a consistency group while it is replicated.")
     return call.update(call.verb, path, disk | {"resourcePolicies": policies or None})

@@ -7,12 +7,12 @@ from typing import Any, Final
 
 import attrs
 
-from gcpx_emulator.compute.call import Call, last_part
+from gcpx_emulator.compute.call import Call, last_part, path_of
 from gcpx_emulator.compute.collection import USUAL, Collection
 from gcpx_emulator.compute.encryption_keys import is_customer_supplied
 from gcpx_emulator.compute.images import image_warnings, linked_image
 from gcpx_emulator.compute.instance_properties import check_properties, kept_properties
-from gcpx_emulator.compute.locations import REGIONAL, region_in
+from gcpx_emulator.compute.locations import REGIONAL, ZONAL, region_in
 from gcpx_emulator.compute.networks import find_network, find_subnetwork, is_of_project, network_path, subnetwork_path
 from gcpx_emulator.core.discovery import document
 from gcpx_emulator.core.errors import invalid, not_found, required
@@ -239,11 +239,18 @@ def linked_template_properties(call: Call, field: str, link: str) -> Json:
     return properties
 
 
+def _managers_of(call: Call, path: str) -> list[str]:
+    """Return the paths of the managers of instance groups that use the template at a path."""
+    rows = call.store.scan([f"{call.project}/{zone}/instanceGroupManagers" for zone in ZONAL])
+    return [manager for manager, item in rows if path_of(item["instanceTemplate"], "") == path]
+
+
 _TEMPLATES: Final = Collection(
     name="instanceTemplates",
     singular="instanceTemplate",
     create=_create,
     scopes=("global", *REGIONAL),
+    users=_managers_of,
     list_kind="compute#instanceTemplatesListResponse",
 )
 _TEMPLATES.register("aggregatedList", *USUAL)

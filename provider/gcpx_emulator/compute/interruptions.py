@@ -9,7 +9,7 @@ from typing import Final
 
 import attrs
 
-from gcpx_emulator.compute.call import ANONYMOUS, path_of
+from gcpx_emulator.compute.call import path_of
 from gcpx_emulator.compute.instance_lifecycle import (
     PROVISIONING,
     RUNNING,
@@ -20,7 +20,7 @@ from gcpx_emulator.compute.instance_lifecycle import (
     stopped_after_its_script,
 )
 from gcpx_emulator.compute.work import Work, operation_body
-from gcpx_emulator.core.call import Cloud
+from gcpx_emulator.core.call import ANONYMOUS, Cloud
 from gcpx_emulator.core.controls import TEXT, ControlBody, Field, Run, acts, is_text
 from gcpx_emulator.core.errors import ApiError, not_found
 from gcpx_emulator.core.json_data import Json

@@ -91,10 +91,21 @@ def _without_partner_metadata(resource: Json) -> Json:
 _LINKS: Final = frozenset(
     {"acceleratorType", "commitment", "consistencyGroupPolicy", "customImage", "disk", "diskType", "firewallPolicy"}
     | {"ipCollection", "licenses", "linkedCommitments", "machineType", "network", "networkAttachment", "networkProfile"}
+    | {"instance", "instanceGroup", "instanceTemplate", "nextHopGateway", "nextHopInstance"}
     | {"region", "replacement", "replicaZones", "resourcePolicies", "securityPolicy", "selfLink", "selfLinkWithId"}
     | {"source", "sourceConsistencyGroupPolicy", "sourceDisk", "sourceDiskForRecoveryCheckpoint", "sourceImage"}
     | {"sourceInstance", "sourceInstanceTemplate", "sourceInstantSnapshot", "sourceMachineImage", "sourceSnapshot"}
-    | {"sourceSnapshotSchedulePolicy", "storagePool", "subnetwork", "subnetworks", "type", "users", "zone", "zones"}
+    | {
+        "sourceSnapshotSchedulePolicy",
+        "storagePool",
+        "storagePoolType",
+        "subnetwork",
+        "subnetworks",
+        "type",
+        "users",
+        "zone",
+        "zones",
+    }
 )
 """The fields with links to Compute's resources, also in lists. Texts in other fields are the user's own."""
 

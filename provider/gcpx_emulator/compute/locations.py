@@ -9,6 +9,7 @@ from gcpx_emulator.core.errors import not_found
 
 # sorted by name, as in Google's lists
 _ZONE_LETTERS: Final = {
+    "africa-south1": ("a", "b", "c"),
     "asia-east1": ("a", "b", "c"),
     "asia-northeast1": ("a", "b", "c"),
     "asia-south1": ("a", "b", "c"),

@@ -180,9 +180,9 @@ a4-highgpu-*g
     asia-northeast1-b asia-southeast1-b europe-north1-b europe-west4-b us-central1-b us-east1-b us-east4-b
     us-west2-c
 c2-standard-* f1-micro g1-small n1-highcpu-* n1-highmem-* n1-standard-*
-    * -europe-southwest1 -europe-west9
+    * -africa-south1 -europe-southwest1 -europe-west9
 c2d-highcpu-* c2d-highmem-* c2d-standard-*
-    asia-east1 asia-northeast1-bc asia-south1 asia-southeast1 australia-southeast1-a europe-southwest1-b
+    africa-south1 asia-east1 asia-northeast1-bc asia-south1 asia-southeast1 australia-southeast1-a europe-southwest1-b
     europe-west1 europe-west2 europe-west3 europe-west4 northamerica-northeast1-ac southamerica-east1
     us-central1 us-east1 us-east4 us-west1 us-west2-ac us-west4
 c3-highcpu-*
@@ -224,12 +224,12 @@ c3d-standard-*-lssd
 c4-highcpu-* c4-highmem-*
     * -asia-northeast1-a -australia-southeast1-ab -northamerica-northeast1-c -southamerica-east1-c
 c4-highcpu-144 c4-highcpu-288 c4-highmem-144 c4-highmem-288 c4-standard-144 c4-standard-288
-    asia-east1 asia-northeast1-bc asia-south1 asia-southeast1 australia-southeast1-c europe-north1-bc
+    africa-south1 asia-east1 asia-northeast1-bc asia-south1 asia-southeast1 australia-southeast1-c europe-north1-bc
     europe-southwest1-bc europe-west1 europe-west2 europe-west3 europe-west4 europe-west9-ab
     northamerica-northeast1-ab southamerica-east1-ab us-central1 us-east1 us-east4 us-west1 us-west2-bc
     us-west4
 c4-highmem-*-lssd c4-standard-*-lssd
-    asia-east1-ac asia-northeast1-bc asia-south1-c asia-southeast1 europe-southwest1-b europe-west1
+    africa-south1 asia-east1-ac asia-northeast1-bc asia-south1-c asia-southeast1 europe-southwest1-b europe-west1
     europe-west2 europe-west3 europe-west4 europe-west9-a northamerica-northeast1-b southamerica-east1-a
     us-central1 us-east1 us-east4 us-west1 us-west2-c us-west4-ab
 c4-highmem-*-metal
@@ -243,7 +243,7 @@ c4-standard-*
 c4-standard-*-metal c4-standard-*-lssd-metal
     asia-southeast1 europe-west1-bc europe-west4-ab us-central1 us-east1 us-east4 us-west1 us-west4-b
 c4a-highcpu-* c4a-highmem-* c4a-highmem-*-lssd c4a-standard-* c4a-standard-*-lssd
-    * -europe-west9
+    * -africa-south1 -europe-west9
 c4a-highmem-*-metal
     asia-northeast1 europe-west3 europe-west4 us-central1 us-east4 us-west4
 c4d-highcpu-* c4d-standard-*
@@ -288,7 +288,8 @@ m2-hypermem-* m2-megamem-* m2-ultramem-*
     europe-west2 europe-west3 europe-west4 northamerica-northeast1 southamerica-east1 us-central1 us-east4
     us-west4
 m3-megamem-* m3-ultramem-*
-    asia-east1-bc asia-northeast1 asia-south1 asia-southeast1-ab australia-southeast1-ac europe-north1-ac
+    africa-south1-ac asia-east1-bc asia-northeast1 asia-south1 asia-southeast1-ab australia-southeast1-ac
+    europe-north1-ac
     europe-southwest1-ac europe-west1-bd europe-west2 europe-west3 europe-west4-ab europe-west9-ab
     northamerica-northeast1-bc southamerica-east1-bc us-central1 us-east1-bd us-east4 us-west1 us-west4-ab
 m4-hypermem-* m4-megamem-* m4-ultramem-*

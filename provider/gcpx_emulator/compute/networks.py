@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import ipaddress
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
@@ -10,6 +11,7 @@ from typing import Final
 from gcpx_emulator.compute.call import Call, existing, fixed_id, handles, last_part, path_of
 from gcpx_emulator.compute.collection import USUAL, Collection, given, in_use
 from gcpx_emulator.compute.fingerprints import fingerprint
+from gcpx_emulator.compute.lists import show
 from gcpx_emulator.compute.locations import REGIONS, region_in, zones_of
 from gcpx_emulator.compute.predefined_resources import predefined_resource
 from gcpx_emulator.compute.work import Work
@@ -20,6 +22,7 @@ from gcpx_emulator.core.projects import project_number
 
 _DEFAULT: Final = "default"
 _AUTO_RANGES: Final = {
+    "africa-south1": "10.218.0.0/20",
     "asia-east1": "10.140.0.0/20",
     "asia-northeast1": "10.146.0.0/20",
     "asia-south1": "10.160.0.0/20",
@@ -128,7 +131,7 @@ def is_of_project(call: Call, path: str) -> bool:
     return project_number(path.split("/")[1]) == project_number(call.path["project"])
 
 
-def _own_network(call: Call, link: str) -> tuple[str, Json]:
+def own_network(call: Call, link: str) -> tuple[str, Json]:
     """Return the network of a new firewall rule or subnetwork, as `linked_network` does; it is of the same project."""
     path = network_path(call, link)
     if not is_of_project(call, path):
@@ -158,12 +161,14 @@ def _default_network(call: Call, project: str) -> Json:
 def _default_subnetwork(call: Call, parent: str) -> Json:
     project, _, region = parent.rpartition("/regions/")
     network = f"{project}/global/networks/{_DEFAULT}"
-    fields = _subnetwork_fields(call, network, _AUTO_RANGES[region]) | {"region": call.url(parent)}
+    fields = _subnetwork_fields(call.url(network), _AUTO_RANGES[region]) | {"region": call.url(parent)}
     return predefined_resource(call, "subnetwork", f"{parent}/subnetworks", _DEFAULT, **fields)
 
 
-def _subnetwork_fields(call: Call, network: str, cidr_range: str | None) -> Json:
-    own = {"network": call.url(network)}
+@functools.lru_cache(maxsize=1024)  # each call about an instance reads its subnetwork several times
+def _subnetwork_fields(network: str, cidr_range: str | None) -> Json:
+    """Return fields of a subnetwork in the network with this URL; they must not be changed."""
+    own = {"network": network}
     if cidr_range:
         own |= {"ipCidrRange": cidr_range, "gatewayAddress": str(ipaddress.ip_network(cidr_range)[1])}
     return {**_OF_SUBNETWORKS, **own, "fingerprint": fingerprint(own)}
@@ -190,7 +195,7 @@ def _auto_subnetwork(call: Call, network: str, region: str, cidr_range: str) -> 
     parent, name = f"{call.project}/regions/{region}", last_part(network)
     path = f"{parent}/subnetworks/{name}"
     own = {**SUBNETWORKS.head(call, path), "name": name, "region": call.url(parent)}
-    return put(path, _subnetwork_fields(call, network, cidr_range) | own)
+    return put(path, _subnetwork_fields(call.url(network), cidr_range) | own)
 
 
 def _with_subnetworks(call: Call) -> Callable[[Json], Json]:
@@ -216,10 +221,11 @@ def _subnetworks(call: Call) -> Iterator[tuple[str, Json]]:
 
 def _subnetworks_of(call: Call, network: str) -> Iterator[tuple[str, Json]]:
     """Yield the paths and resources of the subnetworks in a network."""
-    return ((path, item) for path, item in _subnetworks(call) if _is_in(item, network))
+    return ((path, item) for path, item in _subnetworks(call) if is_in(item, network))
 
 
-def _is_in(resource: Json, network: str) -> bool:
+def is_in(resource: Json, network: str) -> bool:
+    """Return whether a resource, which links to its network, is in the network at a path."""
     return path_of(resource["network"], "") == network
 
 
@@ -238,8 +244,8 @@ def delete_network(call: Call) -> Json:
     """Delete a network; the operation fails if something uses it. In auto mode, its subnetworks go with it."""
     path = NETWORKS.deletable(call)
     network, subnetworks = call.read(path), [item for item, _ in _subnetworks_of(call, path)]
-    firewalls = f"{call.parent}/firewalls"
-    users = [item for item, firewall in call.store.scan([firewalls]) if _is_in(firewall, path)]
+    owners = [f"{call.parent}/{kind}" for kind in ("firewalls", "routes")]
+    users = [item for item, owner in call.store.scan(owners) if is_in(owner, path)]
     addresses = call.store.scan([f"{call.parent}/addresses"])
     users += [item for item, address in addresses if path_of(address.get("network", ""), "") == path]
     if network["autoCreateSubnetworks"]:
@@ -282,7 +288,7 @@ def _create_subnetwork(call: Call, path: str, head: Json) -> Json:
     One for IPv6 only needs no range of IPv4 addresses.
     """
     check_given(call.body, "network", *(() if call.body.get("stackType") == "IPV6_ONLY" else ("ipCidrRange",)))
-    network, found = _own_network(call, call.body["network"])
+    network, found = own_network(call, call.body["network"])
     cidr_range = call.body.get("ipCidrRange")
     primary = [_range("resource.ipCidrRange", cidr_range)] if cidr_range else []
     if found["autoCreateSubnetworks"] and any(map(_OF_AUTO_MODE.overlaps, primary)):
@@ -291,7 +297,7 @@ def _create_subnetwork(call: Call, path: str, head: Json) -> Json:
     ranges = [*primary, *(item for _, item in _secondary_ranges(call.body))]
     conflict = next(filter(None, (_conflict(call, network, path, item) for item in ranges)), None)
     failure = {"errors": [{"code": "INVALID_USAGE", "message": conflict}]} if conflict else None
-    own = _subnetwork_fields(call, network, cidr_range)
+    own = _subnetwork_fields(call.url(network), cidr_range)
     fixed: Json = {name: own[name] for name in ("fingerprint", "gatewayAddress", "network") if name in own}
     return call.insert(path, {**own, **given(call), **head, **fixed}, failure=failure)
 
@@ -424,7 +430,7 @@ def delete_subnetwork(call: Call) -> Json:
 
 def _firewall(call: Call, body: Json) -> Json:
     """Write the stored form of a firewall rule."""
-    network, _ = _own_network(call, body.get("network") or f"global/networks/{_DEFAULT}")
+    network, _ = own_network(call, body.get("network") or f"global/networks/{_DEFAULT}")
     if bool(body.get("allowed")) == bool(body.get("denied")):
         raise required("resource.allowed")
     is_open = body.get("direction") != "EGRESS" and not any(body.get(source) for source in _SOURCES)
@@ -453,6 +459,14 @@ def update_firewall(call: Call) -> Json:
     _, current = FIREWALLS.find(call)
     kept = {name: current[name] for name in ("kind", "id", "creationTimestamp")}
     return _change_firewall(call, "update", current, given(call) | kept)
+
+
+@handles("compute.networks.getEffectiveFirewalls")
+def effective_firewalls(call: Call) -> Json:
+    """List the firewall rules of a network; no firewall policies are emulated."""
+    path, _ = NETWORKS.find(call)
+    rules = [show(call, rule) for _, rule in call.store.scan([f"{call.parent}/firewalls"]) if is_in(rule, path)]
+    return {"firewalls": rules} if rules else {}
 
 
 def _change_firewall(call: Call, kind: str, current: Json, body: Json) -> Json:
@@ -497,6 +511,6 @@ def connected(call: Call, field: str, interface: Json) -> Json:
     path, subnetwork = linked_subnetwork(call, f"{field}.subnetwork", link)
     if last_part(subnetwork["region"]) != region_in(call):
         raise invalid(f"{field}.subnetwork", link, "The subnetwork must be in the region of the instance.")
-    if network and not _is_in(subnetwork, network):
+    if network and not is_in(subnetwork, network):
         raise ApiError(400, f'Subnetwork "{path}" is not valid for Network "{last_part(network)}".', "badRequest")
     return {"stackType": "IPV4_ONLY", **interface, "network": subnetwork["network"], "subnetwork": call.url(path)}

@@ -18,7 +18,7 @@ from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.permissions import Need, Resources, declare_needs, need
 from gcpx_emulator.core.rates import RateQuota, declare_rate_quotas
 
-_VERBS: Final = {"aggregatedList": "list", "insert": "create", "patch": "update", "wait": "get"}
+_VERBS: Final = {"aggregatedList": "list", "insert": "create", "listDisks": "get", "patch": "update", "wait": "get"}
 """The verbs of permissions that differ from the methods' names."""
 PUBLIC: Final = re.compile(r"projects/[a-z-]+-cloud/")
 """The beginning of the paths of Google's public images, which everyone may use."""
@@ -178,6 +178,10 @@ _FURTHER: Final = {
         f"compute.firewalls.{method}": (need(_named("network"), _UPDATE_POLICY),)
         for method in ("insert", "patch", "update")
     },
+    "compute.routes.insert": (need(_named("network"), _UPDATE_POLICY),),
+    "compute.disks.insert": (
+        need(_named("storagePool"), "compute.storagePools.use on the storage pool if `storagePool` is set"),
+    ),
     "compute.instances.addResourcePolicies": (need(_project, "compute.resourcePolicies.use on the project"),),
     "compute.instances.attachDisk": (
         need(
@@ -210,10 +214,35 @@ def _regular_needs(method: str) -> tuple[Need, ...]:
     return need(_not_public(_itself) if is_image else _itself, words), *further
 
 
+_OF_GROUPS: Final = (
+    (
+        "instanceGroupManagers",
+        "update",
+        (
+            "abandonInstances",
+            "createInstances",
+            "deleteInstances",
+            "recreateInstances",
+            "resize",
+            "setInstanceTemplate",
+        ),
+    ),
+    ("instanceGroupManagers", "get", ("listErrors", "listManagedInstances")),
+    ("instanceGroups", "update", ("addInstances", "removeInstances", "setNamedPorts")),
+    ("instanceGroups", "list", ("listInstances",)),
+)
+"""The methods of instance groups that need the permission of another name: their kind, its verb, and the methods."""
+
+
 _IRREGULAR: Final = {
     "compute.disks.createSnapshot": _CREATE_SNAPSHOT,
     "compute.instanceTemplates.insert": _INSERT_TEMPLATE,
     "compute.instances.bulkInsert": _INSERT_IN_BULK,
+    **{
+        f"compute.{kind}.{method}": (need(_itself, f"compute.{kind}.{verb} on the project"),)
+        for kind, verb, methods in _OF_GROUPS
+        for method in methods
+    },
     "compute.instances.insert": (
         need(_project, "compute.instances.create on the project"),
         need(
@@ -231,6 +260,12 @@ _IRREGULAR: Final = {
         need(_project, "compute.disks.createSnapshot on the disks of the source instance"),
     ),
     "compute.regionDisks.createSnapshot": _CREATE_SNAPSHOT,
+    **{
+        f"compute.{disks}.stopGroupAsyncReplication": (
+            need(_project, "compute.disks.stopGroupAsyncReplication on the project"),
+        )
+        for disks in ("disks", "regionDisks")
+    },
     "compute.regionInstanceTemplates.insert": _INSERT_TEMPLATE,
     "compute.regionInstances.bulkInsert": _INSERT_IN_BULK,
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from gcpx_emulator.compute.call import Call, handles
+from gcpx_emulator.compute.call import Call, handles, path_of
 from gcpx_emulator.compute.capacity import Hardware, reservation_path, used_of_reservation
 from gcpx_emulator.compute.collection import USUAL, Collection
 from gcpx_emulator.compute.lists import show
@@ -17,19 +17,28 @@ _MOST_COMPACT: Final = {None: 150, 1: 22, 2: 256, 3: 1500}
 _MOST_SPREAD: Final = 256
 
 
-def _members(call: Call, path: str) -> list[str]:
-    """List the paths of the instances with a policy."""
+def _members(call: Call, path: str, kind: str = "instances") -> list[str]:
+    """List the paths of the resources of a kind in the zones of a policy that have the policy."""
     project, _, rest = path.partition("/regions/")
-    collections = [f"{project}/zones/{zone}/instances" for zone in zones_of(rest.partition("/")[0])]
-    url = call.url(path)
-    return [member for member, item in call.store.scan(collections) if url in item.get("resourcePolicies", ())]
+    return _with_policy(call, path, [f"{project}/zones/{zone}/{kind}" for zone in zones_of(rest.partition("/")[0])])
+
+
+def _with_policy(call: Call, path: str, collections: list[str]) -> list[str]:
+    rows = call.store.scan(collections)
+    return [user for user, item in rows if path in (path_of(link, "") for link in item.get("resourcePolicies", ()))]
+
+
+def _users(call: Call, path: str) -> list[str]:
+    """List the paths of the instances and the disks with a policy."""
+    regional = path.replace("/resourcePolicies/", "/disks/").rpartition("/")[0]
+    return [*_members(call, path), *_members(call, path, "disks"), *_with_policy(call, path, [regional])]
 
 
 _POLICIES: Final = Collection(
     name="resourcePolicies",
     singular="resourcePolicy",
     create=lambda call, path, head: call.insert(path, {**call.body, **head, "status": "READY"}),
-    users=_members,
+    users=_users,
 )
 _POLICIES.register(*USUAL)
 _PATCHED: Final = frozenset({"description", "snapshotSchedulePolicy"})

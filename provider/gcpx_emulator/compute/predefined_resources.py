@@ -15,9 +15,8 @@ from gcpx_emulator.compute.machine_types import accelerator_zones, count_cpus
 from gcpx_emulator.core.errors import not_found
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.listing import Page, in_order, page_of
-from gcpx_emulator.core.projects import project_number
 
-_CREATED: Final = "2024-01-01T00:00:00.000-08:00"
+CREATED: Final = "2024-01-01T00:00:00.000-08:00"
 DISK_TYPES: Final = (
     "hyperdisk-balanced",
     "hyperdisk-balanced-high-availability",
@@ -30,6 +29,13 @@ DISK_TYPES: Final = (
     "pd-ssd",
     "pd-standard",
 )
+POOL_TYPES: Final = {name: (name,) for name in ("hyperdisk-balanced", "hyperdisk-throughput")}
+"""The types of disks in each type of storage pools."""
+SMALLEST_POOL: Final = 10240
+"""GB of the smallest storage pool.
+
+Source: the page "About Hyperdisk Storage Pools".
+"""
 _CPU_PLATFORMS: Final = (
     "Ampere Altra",
     "Intel Broadwell",
@@ -41,13 +47,13 @@ _CPU_PLATFORMS: Final = (
     "Intel Haswell",
 )
 """CPU platforms of a zone, as recorded in 2025 and 2026."""
-_QUOTAS: Final = {"CPUS": 1000, "DISKS_TOTAL_GB": 40960, "INSTANCES": 2000, "IN_USE_ADDRESSES": 500}
+QUOTAS: Final = {"CPUS": 1000, "DISKS_TOTAL_GB": 40960, "INSTANCES": 2000, "IN_USE_ADDRESSES": 500}
 
 
 def predefined_resource(call: Call, kind: str, collection: str, name: str, **fields: Any) -> Json:
     """Describe something that exists without being created; `collection` is the path of its collection."""
     path = f"{collection}/{name}"
-    head = {"kind": f"compute#{kind}", "id": fixed_id(path), "name": name, "creationTimestamp": _CREATED}
+    head = {"kind": f"compute#{kind}", "id": fixed_id(path), "name": name, "creationTimestamp": CREATED}
     return head | {"selfLink": call.url(path)} | fields
 
 
@@ -64,7 +70,7 @@ def _region_quotas(call: Call, region: str) -> list[Json]:
     machines = [instance["machineType"].rpartition("/")[2] for _, instance in call.store.scan(collections)]
     usage = {"INSTANCES": len(machines), "CPUS": count_cpus(call.store, machines)}
     quota = limit(call.store, "instances", region)
-    limits = _QUOTAS | ({"INSTANCES": quota} if quota is not None else {})
+    limits = QUOTAS | ({"INSTANCES": quota} if quota is not None else {})
     return [{"metric": metric, "limit": limit, "usage": usage.get(metric, 0)} for metric, limit in limits.items()]
 
 
@@ -81,7 +87,22 @@ def _zone(call: Call, name: str) -> Json:
 
 
 def _disk_type(call: Call, name: str) -> Json:
-    return predefined_resource(call, "diskType", f"{call.parent}/diskTypes", name, zone=call.path["zone"])
+    return _of_zone(call, "diskType", name)
+
+
+def _of_zone(call: Call, kind: str, name: str) -> Json:
+    return predefined_resource(call, kind, f"{call.parent}/{kind}s", name, zone=call.url(call.parent))
+
+
+def _pool_type(call: Call, name: str) -> Json:
+    fields = {
+        "minPoolProvisionedCapacityGb": str(SMALLEST_POOL),
+        "minSizeGb": str(SMALLEST_POOL),
+        "supportedDiskTypes": POOL_TYPES[name],
+        "zone": call.url(call.parent),
+    }
+    found = predefined_resource(call, "storagePoolType", f"{call.parent}/storagePoolTypes", name, **fields)
+    return found | {"selfLinkWithId": call.url(f"{call.parent}/storagePoolTypes/{found['id']}")}
 
 
 def _accelerators_in(call: Call) -> Iterable[str]:
@@ -89,25 +110,8 @@ def _accelerators_in(call: Call) -> Iterable[str]:
     return [name for name, zones in accelerator_zones().items() if call.path["zone"] in zones]
 
 
-def _accelerator_type(call: Call, name: str, zone: str = "") -> Json:
-    parent = f"{call.project}/zones/{zone}" if zone else call.parent
-    return predefined_resource(call, "acceleratorType", f"{parent}/acceleratorTypes", name, zone=call.url(parent))
-
-
-@handles("compute.acceleratorTypes.aggregatedList")
-def aggregate_accelerator_types(call: Call) -> Json:
-    """List the accelerator types of every zone."""
-
-    def page(paths: list[str]) -> Page:
-        items = {
-            f"{path}/{name}": _accelerator_type(call, name, path.split("/")[3])
-            for name, zones in accelerator_zones().items()
-            for path in paths
-            if path.split("/")[3] in zones
-        }
-        return page_of(in_order(items), call.query)
-
-    return aggregate(call, "acceleratorTypes", "compute#acceleratorTypeAggregatedList", ZONAL, page)
+def _accelerator_type(call: Call, name: str) -> Json:
+    return _of_zone(call, "acceleratorType", name)
 
 
 @attrs.frozen
@@ -144,6 +148,20 @@ class _Collection:
         path, kind = self._path(call), f"compute#{self.parameter}List"
         return list_page(call, kind, path, lambda: page_of(items, call.query))
 
+    def aggregate(self, call: Call) -> Json:
+        """List the items of every zone."""
+
+        def page(paths: list[str]) -> Page:
+            items: dict[str, Json] = {}
+            for path in paths:
+                scope = path.removeprefix(f"{call.project}/").removesuffix(f"/{self.name}")
+                own = call.within(scope)
+                names = self.names(own) if scope in ZONAL else ()
+                items |= {f"{path}/{name}": self.describe(own, name) for name in names}
+            return page_of(in_order(items), call.query)
+
+        return aggregate(call, self.name, f"compute#{self.parameter}AggregatedList", ZONAL, page)
+
     @property
     def _is_of_project(self) -> bool:
         """Whether the collection belongs to the project itself, and not to one of its scopes."""
@@ -153,29 +171,17 @@ class _Collection:
         return f"{call.project if self._is_of_project else call.parent}/{self.name}"
 
 
-for _collection in (
+_OF_ZONES: Final = (
     _Collection("acceleratorTypes", "acceleratorType", _accelerators_in, _accelerator_type),
+    _Collection("diskTypes", "diskType", lambda _: DISK_TYPES, _disk_type),
+    _Collection("storagePoolTypes", "storagePoolType", lambda _: POOL_TYPES, _pool_type),
+)
+for _collection in (
+    *_OF_ZONES,
     _Collection("regions", "region", lambda _: REGIONS, _region),
     _Collection("zones", "zone", lambda _: ZONES, _zone),
-    _Collection("diskTypes", "diskType", lambda _: DISK_TYPES, _disk_type),
 ):
     handles(f"compute.{_collection.name}.get")(_collection.get)
     handles(f"compute.{_collection.name}.list")(_collection.list)
-
-
-@handles("compute.projects.get")
-def get_project(call: Call) -> Json:
-    """Read a project; every project exists."""
-    name = call.path["project"]
-    number = project_number(name)
-    return {
-        "kind": "compute#project",
-        "id": number,
-        "name": name,
-        "creationTimestamp": _CREATED,
-        "selfLink": call.url(call.project),
-        "defaultNetworkTier": "PREMIUM",
-        "defaultServiceAccount": f"{number}-compute@developer.gserviceaccount.com",
-        "quotas": [{"metric": metric, "limit": limit, "usage": 0} for metric, limit in _QUOTAS.items()],
-        "commonInstanceMetadata": {"kind": "compute#metadata", "fingerprint": "AAAAAAAAAAA="},
-    }
+for _collection in _OF_ZONES:
+    handles(f"compute.{_collection.name}.aggregatedList")(_collection.aggregate)

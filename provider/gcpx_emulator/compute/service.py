@@ -7,10 +7,13 @@ from gcpx_emulator.compute import (
     addresses,
     bulk_insert,
     capacity_advice,
+    disk_replication,
     disks,
     guest_attributes,
     images,
     instance_changes,
+    instance_group_managers,
+    instance_groups,
     instance_lifecycle,
     instance_templates,
     instance_update,
@@ -24,7 +27,11 @@ from gcpx_emulator.compute import (
     permissions,
     placement,
     predefined_resources,
+    projects,
+    routes,
+    serial_port,
     snapshots,
+    storage_pools,
 )
 from gcpx_emulator.core.call import HANDLERS
 from gcpx_emulator.core.discovery import MERGE_PATCH, SKIPS_NULLS, Api, methods_of, serve

@@ -7,6 +7,7 @@ from typing import Final
 from gcpx_emulator.compute.call import Call, check_free, check_name, handles
 from gcpx_emulator.compute.collection import USUAL, Collection
 from gcpx_emulator.compute.disk_sources import source_of, stored_bytes
+from gcpx_emulator.compute.disks import check_not_replicated_to
 from gcpx_emulator.compute.encryption_keys import shown_keys
 from gcpx_emulator.compute.fingerprints import with_label_fingerprint
 from gcpx_emulator.core.errors import check_given
@@ -25,6 +26,7 @@ def _create(call: Call, path: str, head: Json) -> Json:
 def _new(call: Call, disk: str) -> Json:
     """Write the fields of a snapshot of the disk that a link names."""
     source = source_of(call, call.body | {"sourceDisk": disk})
+    check_not_replicated_to(call, call.resolve(disk))
     stored = stored_bytes(source.size)
     snapshot = {
         **source.inherited,

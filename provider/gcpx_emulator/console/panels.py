@@ -11,11 +11,11 @@ from typing import Any, Final
 from gcpx_emulator.compute.call import path_of
 from gcpx_emulator.console.markup import Html, address, joined, link, table, tag, void
 from gcpx_emulator.console.resources import address_of, json_of, tree
-from gcpx_emulator.console.secrets import masked
 from gcpx_emulator.core.call import HANDLERS
 from gcpx_emulator.core.clock import timestamp
 from gcpx_emulator.core.faults import Fault
 from gcpx_emulator.core.json_data import Json
+from gcpx_emulator.core.secrets import masked, masked_endpoint
 from gcpx_emulator.core.store import Store
 from gcpx_emulator.emulator import Emulator
 
@@ -182,7 +182,9 @@ def pushes(emulator: Emulator, _: Query) -> Html:
     lines = [
         (
             tag("span", entry["status"] or entry["error"], class_="bad" if _failed(entry["status"]) else "good"),
-            joined(tag("b", entry["subscription"].rpartition("/")[2]), tag("small", entry["endpoint"])),
+            joined(
+                tag("b", entry["subscription"].rpartition("/")[2]), tag("small", masked_endpoint(entry["endpoint"]))
+            ),
             joined(entry["messageId"], tag("small", f"attempt {entry['attempt']}")),
             _claims(entry),
             _time(entry["time"]),

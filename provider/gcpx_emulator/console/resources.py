@@ -7,8 +7,8 @@ from collections import defaultdict
 from typing import Any, Final
 
 from gcpx_emulator.console.markup import Html, address, joined, link, tag, text
-from gcpx_emulator.console.secrets import masked
 from gcpx_emulator.core.controls import SETTINGS
+from gcpx_emulator.core.secrets import masked
 from gcpx_emulator.core.store import Store
 
 _LISTED: Final = 100
@@ -105,8 +105,9 @@ def _actions(path: str) -> Html:
 
 
 def json_of(body: Any) -> Html:
-    """Write JSON without secrets; links to other resources can be followed."""
-    whole = json.dumps(masked(body), indent=2, ensure_ascii=False)
+    """Write the JSON of a resource without secrets and fields of the emulator's own; links can be followed."""
+    shown = {name: value for name, value in masked(body).items() if not name.startswith("_")}
+    whole = json.dumps(shown, indent=2, ensure_ascii=False)
     more = tag("p", f"{len(whole) - _LONGEST:,} more characters are not shown.") if len(whole) > _LONGEST else ""
     return joined(tag("pre", text(whole[:_LONGEST]), tabindex=0, class_="json"), more)
 

@@ -26,8 +26,8 @@ class Publisher(Protocol):
         """Put messages (`PubsubMessage`) in every subscription of a topic; return the messages' IDs."""
         ...
 
-    def forward_dead_letters(self) -> None:
-        """Publish messages with the maximum number of deliveries to their subscription's dead letter topic."""
+    def settle(self) -> None:
+        """Delete what has expired, and publish messages that were delivered too often to dead letter topics."""
         ...
 
     def deliver_due(self) -> None:
@@ -79,6 +79,8 @@ class Call:
     failure: Json | None = None
 
 
+ANONYMOUS: Final = "operator@example.com"
+"""The user of requests without a token of the emulator."""
 Handler = Callable[[Call], Any]
 """Returns the JSON of the response, None for an empty one, a Response, or a coroutine that returns one of these."""
 HANDLERS: Final[dict[str, Handler]] = {}

@@ -9,6 +9,9 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Final
 
+LATEST: Final = 221_845_392_000
+"""The latest time that a clock shows, in seconds since 1970: the beginning of the year 9000. Dates end soon after."""
+
 
 class Clock:
     """The machine's clock, which tests can advance.

@@ -13,6 +13,8 @@ from typing import Any, Final
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from gcpx_emulator.core.printing import printable
+
 _STATUS: Final[Mapping[int, str]] = {
     400: "INVALID_ARGUMENT",
     401: "UNAUTHENTICATED",
@@ -141,7 +143,7 @@ def error_response(error: Exception, request: str, form: ErrorForm = ErrorForm.B
     """
     if not isinstance(error, ApiError):
         places = "".join(traceback.format_tb(error.__traceback__))
-        _LOG.error("%s failed: %s\n%s", request, type(error).__name__, places)
+        _LOG.error("%s failed: %s\n%s", printable(request), type(error).__name__, places)
         error = ApiError(500, _INTERNAL_ERROR)
     if error.status == HTTPStatus.NOT_MODIFIED:
         return Response(status_code=error.status)

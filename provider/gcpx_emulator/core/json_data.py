@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from typing import Any, Final
@@ -16,6 +17,12 @@ _MOST_LEVELS: Final = 100
 Source: `kDefaultMaxRecursionDepth` in protobuf's `json_stream_parser.cc`, whose message Google's APIs were reported to
 send.
 """
+
+
+def bytes_of(text: str) -> bytes:
+    """Decode bytes in JSON: base64 of either alphabet, with or without padding."""
+    plain = text.replace("-", "+").replace("_", "/").rstrip("=")
+    return base64.b64decode(plain + "=" * (-len(plain) % 4))
 
 
 def merge(target: Any, patch: Any) -> Any:

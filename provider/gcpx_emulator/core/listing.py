@@ -34,7 +34,7 @@ Comparable = Decimal | datetime | str
 
 def pair(value: Any, wanted: str) -> tuple[Comparable, Comparable]:
     """Convert a stored value and a filter's value into comparable values."""
-    for left, right in ((_stored_number(value), _number(wanted)), (_time(value), _time(wanted) or _date(wanted))):
+    for left, right in ((_stored_number(value), _number(wanted)), (time_of(value), time_of(wanted) or _date(wanted))):
         if left is not None and right is not None:
             return left, right
     return text(value), wanted.lower() if isinstance(value, bool) else wanted
@@ -60,7 +60,8 @@ def _number(value: str) -> Decimal | None:
     return Decimal(value) if _NUMBER.fullmatch(value) else None
 
 
-def _time(value: Any) -> datetime | None:
+def time_of(value: Any) -> datetime | None:
+    """Read a time of RFC 3339; None if it is something else."""
     return _parsed(value.upper()) if isinstance(value, str) and _TIME.fullmatch(value) else None
 
 
@@ -301,7 +302,7 @@ def _sorted(rows_after: RowsAfter) -> NewestAfter:
 
 def age(item: Json) -> int:
     """Return an item's place from the newest to the oldest: minus the milliseconds from 1970 to its creation."""
-    created = _time(item.get("creationTimestamp", item.get("insertTime")))
+    created = time_of(item.get("creationTimestamp", item.get("insertTime")))
     return (_START - created) // _MILLISECOND if created else 0
 
 

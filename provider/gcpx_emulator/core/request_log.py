@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping
@@ -12,17 +11,14 @@ from typing import Any, Final
 import attrs
 
 from gcpx_emulator.core.json_data import Json
+from gcpx_emulator.core.secrets import MASK, without_keys
 
 _MOST: Final = 10_000
 _MOST_CHARACTERS: Final = 64 << 20
 """The most characters of JSON in all kept bodies; the latest body is kept whole in any case."""
-MASK: Final = "[secret]"
 SIGNATURES: Final = frozenset({"Signature", "X-Goog-Signature"})
 """The parameters of signed URLs."""
 _SECRET_PARAMETERS: Final = SIGNATURES | {"access_token", "id_token", "key", "oauth_token"}
-_SECRET_FIELDS: Final = frozenset({"rawKey", "rsaEncryptedKey", "private_key"})
-"""Fields with secret keys, at any depth of a body."""
-_PRIVATE: Final = re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY")
 _KEPT_HEADERS: Final = ("user-agent", "x-goog-request-reason", "x-goog-user-project")
 
 
@@ -68,7 +64,7 @@ class RequestLog:
 
     def add_body(self, entry: Json, body: Any) -> None:
         """Add the JSON of a body to a request's entry, without keys."""
-        entry["body"] = shown_body(body)
+        entry["body"] = without_keys(body)
         if not body:
             return
         length = len(json.dumps(entry["body"]))
@@ -99,12 +95,3 @@ class RequestLog:
         self._with_body.clear()
         self._characters = 0
         self.traffic.clear()
-
-
-def shown_body(body: Any) -> Any:
-    """Return the JSON of a body without customer-supplied and private keys."""
-    if isinstance(body, dict):
-        return {name: MASK if name in _SECRET_FIELDS else shown_body(value) for name, value in body.items()}
-    if isinstance(body, list):
-        return [shown_body(item) for item in body]
-    return MASK if isinstance(body, str) and _PRIVATE.search(body) else body

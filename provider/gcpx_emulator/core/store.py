@@ -54,6 +54,52 @@ create index if not exists pending_by_path on pending (path);
 create index if not exists pending_by_operation on pending (operation);
 create table if not exists counters (name text primary key, value integer not null);
 """
+_HELD: Final = """
+create temp table held (holder text not null, subnetwork text not null, address text not null);
+create index temp.held_by_holder on held (holder);
+create index temp.held_by_address on held (subnetwork, address, holder);
+create temp table sums (subnetwork text primary key, addresses integer not null);
+create temp view links as
+select resources.path as holder, json_extract(nic.value, '$.subnetwork') as link,
+    json_extract(nic.value, '$.networkIP') as address
+from resources, json_each(body, '$.networkInterfaces') as nic where collection glob 'projects/*/instances'
+union all select resources.path, null, json_extract(config.value, '$.natIP')
+from resources, json_each(body, '$.networkInterfaces') as nic, json_each(nic.value, '$.accessConfigs') as config
+where collection glob 'projects/*/instances'
+union all select path, json_extract(body, '$.subnetwork'), json_extract(body, '$.address')
+from resources where collection glob 'projects/*/addresses'
+and (json_extract(body, '$.subnetwork') is not null or json_extract(body, '$.addressType') = 'EXTERNAL');
+create temp view holdings as
+select holder, coalesce(substr(link, instr(link, 'projects/')), '') as subnetwork, address from links
+where address is not null;
+create temp trigger first_holder after insert on held
+when not exists (select 1 from held where subnetwork = new.subnetwork and address = new.address and rowid != new.rowid)
+begin
+    insert into sums values (new.subnetwork, 1) on conflict (subnetwork) do update set addresses = addresses + 1;
+end;
+create temp trigger last_holder after delete on held
+when not exists (select 1 from held where subnetwork = old.subnetwork and address = old.address)
+begin
+    update sums set addresses = addresses - 1 where subnetwork = old.subnetwork;
+end;
+create temp trigger insertion after insert on resources begin
+    insert into held select * from holdings where holder = new.path;
+end;
+create temp trigger change after update of body on resources begin
+    delete from held where holder = new.path;
+    insert into held select * from holdings where holder = new.path;
+end;
+create temp trigger deletion after delete on resources begin
+    delete from held where holder = old.path;
+end;
+insert into held select * from holdings;
+"""
+"""The addresses that instances and reserved addresses hold, each in a subnetwork; external ones in none. `sums` counts
+the addresses of each subnetwork, each once.
+
+SQLite keeps it beside every change of a resource. It is temporary: it follows from the resources, so neither a file nor
+a saved state has it.
+"""
 
 
 def _make_private(file: str) -> None:
@@ -86,6 +132,13 @@ class StateError(Exception):
     """Bytes that no store has saved."""
 
 
+def _check_tables(saved: sqlite3.Connection) -> None:
+    """Refuse views in place of tables: they are programs, and may have rows without end."""
+    rows = saved.execute("select name from sqlite_schema where type = 'table' and sql like 'create table%'")
+    if missing := sorted(set(_NAMES) - {name for (name,) in rows}):
+        raise StateError(f"it has no tables {', '.join(missing)}")
+
+
 class Store:
     """The data of one emulator, in memory or in a file, which no other process can use at the same time.
 
@@ -99,7 +152,7 @@ class Store:
         self._database = sqlite3.connect(file, 0, isolation_level=None, check_same_thread=False)
         self._database.row_factory = sqlite3.Row
         # The lock of the first transaction is kept.
-        self._database.executescript(f"pragma locking_mode = exclusive; begin exclusive; {_TABLES} commit")
+        self._database.executescript(f"pragma locking_mode = exclusive; begin exclusive; {_TABLES} {_HELD} commit")
 
     @property
     def changes(self) -> int:
@@ -157,6 +210,7 @@ class Store:
         with closing(sqlite3.connect(":memory:")) as saved:
             try:
                 saved.deserialize(state)
+                _check_tables(saved)
                 with self.transaction():
                     self.reset()
                     _copy(saved, self._database)
@@ -209,6 +263,11 @@ class Store:
                 (path, path.rpartition("/")[0], json.dumps(body), self.next("order")),
             )
 
+    def first(self, collection: str, after: str = "") -> tuple[str, Json] | None:
+        """Read the first path of a collection after a path, sorted by path, and its resource; None without one."""
+        rows = self._rows_after(collection, after, 1)
+        return (rows[0]["path"], json.loads(rows[0]["body"])) if rows else None
+
     def delete(self, path: str) -> None:
         """Delete a resource, if it exists."""
         self.run("delete from resources where path = ?", (path,))
@@ -237,10 +296,10 @@ class Store:
                     yield last, json.loads(row["body"])
                 rows = self._rows_after(collection, last)
 
-    def _rows_after(self, collection: str, path: str) -> Sequence[sqlite3.Row]:
+    def _rows_after(self, collection: str, path: str, most: int = _CHUNK) -> Sequence[sqlite3.Row]:
         return self.run(
             "select path, body from resources where collection = ? and path > ? order by path limit ?",
-            (collection, path, _CHUNK),
+            (collection, path, most),
         )
 
     def newest(self, collections: Sequence[str], age: int, after: str) -> Iterator[tuple[str, Json]]:
@@ -287,13 +346,18 @@ class Store:
         )
         return {tuple(row)[1 : 1 + len(fields)]: row[0] for row in rows}
 
-    def elements(self, collection: str, field: str, fields: Sequence[str]) -> Sequence[sqlite3.Row]:
-        """Read fields of each object in a list field of a collection's resources."""
-        columns = ", ".join(f"json_extract(element.value, '$.{name}')" for name in fields)
-        return self.run(
-            f"select {columns} from resources, json_each(body, '$.{field}') as element where collection = ?",  # noqa: S608 - fields are named in the code
-            (collection,),
+    def holders(self, address: str, subnetwork: str) -> Sequence[str]:
+        """Return the paths of the instances and reserved addresses with an address in a subnetwork, or in none ("")."""
+        rows = self.run(
+            "select distinct holder from held where subnetwork = ? and address = ? order by holder",
+            (subnetwork, address),
         )
+        return [row["holder"] for row in rows]
+
+    def count_held(self, subnetwork: str) -> int:
+        """Count the addresses in a subnetwork that instances use or that are reserved."""
+        rows = self.run("select addresses from sums where subnetwork = ?", (subnetwork,))
+        return int(rows[0]["addresses"]) if rows else 0
 
     def of_kind(self, kind: str) -> Sequence[tuple[str, Json]]:
         """Read the paths and resources of a kind, which is the last part of their collection's path, oldest first."""

@@ -147,6 +147,14 @@ BodyCheck = Callable[[Method, Json], None]
 """Gets a body without output-only fields, and may refuse it with an ApiError."""
 _BODY_CHECKS: Final[dict[str, BodyCheck]] = {}
 _WHOLE: Final = re.compile(r"-?[0-9]{1,20}")
+_BOOLEANS: Final = {
+    **dict.fromkeys(("1", "t", "true", "y", "yes"), True),
+    **dict.fromkeys(("0", "f", "false", "n", "no"), False),
+}
+"""The texts that stand for booleans in a body, in lower case; some clients send them.
+
+Source: `DataPiece::ToBool` of protobuf, which Google's APIs read JSON with.
+"""
 _INTEGER_BITS: Final = {"int32": 31, "uint32": 32, "int64": 63, "uint64": 64}
 
 
@@ -308,8 +316,8 @@ def _clean_scalar(spec: Json, value: Any, path: str) -> Any:
     kind, form = spec.get("type"), spec.get("format", "")
     if form in _INTEGER_BITS:
         return _clean_integer(spec, value, path)
-    if kind == "boolean" and not isinstance(value, bool):
-        raise _refusal(f"Invalid value at '{path}' (TYPE_BOOL), {value!r}")
+    if kind == "boolean":
+        return _clean_boolean(value, path)
     if kind in {"number", "integer"} and (isinstance(value, bool) or not isinstance(value, int | float)):
         raise _refusal(f"Invalid value at '{path}' (TYPE_DOUBLE), {value!r}")
     if kind == "string" and not isinstance(value, str):
@@ -319,6 +327,14 @@ def _clean_scalar(spec: Json, value: Any, path: str) -> Any:
     if form == "byte":
         _check_base64(value, path)
     return value
+
+
+def _clean_boolean(value: Any, path: str) -> bool:
+    """Read a boolean, which may be written as a string."""
+    found = _BOOLEANS.get(value.lower()) if isinstance(value, str) else value
+    if not isinstance(found, bool):
+        raise _refusal(f"Invalid value at '{path}' (TYPE_BOOL), {value!r}")
+    return found
 
 
 def _clean_integer(spec: Json, value: Any, path: str) -> Any:

@@ -10,14 +10,14 @@ from typing import Any, Final
 
 import attrs
 import grpc
-from google.protobuf.json_format import MessageToDict, ParseDict
+from google.protobuf.json_format import MessageToDict, ParseDict, ParseError
 from google.protobuf.message import Message
 from google.pubsub_v1 import types
 from google.rpc import error_details_pb2, status_pb2  # noqa: F401 - details are of the types of the first one
 from starlette.responses import Response
 
 from gcpx_emulator.core.discovery import error_form
-from gcpx_emulator.core.errors import ApiError, error_of, error_response
+from gcpx_emulator.core.errors import ApiError, ErrorForm, error_of, error_response
 from gcpx_emulator.core.faults import DroppedConnection, response_before_work
 from gcpx_emulator.core.json_data import Json, parse_json
 from gcpx_emulator.core.uploads import MOST_BYTES
@@ -84,7 +84,10 @@ class Services(grpc.GenericRpcHandler):  # type: ignore[misc]
         else:
             response = await GoogleApis(self.emulator).answer(request)
         body = await _body_of(response, context)
-        answer: Message = ParseDict(body, method.response(), ignore_unknown_fields=True)
+        try:
+            answer: Message = ParseDict(body, method.response(), ignore_unknown_fields=True)
+        except ParseError:  # a fault may answer with anything
+            await context.abort(grpc.StatusCode.INTERNAL, f"The response is not a {method.response.DESCRIPTOR.name}.")
         return answer
 
     async def _stream(self, messages: AsyncIterator[Message], context: grpc.aio.ServicerContext) -> None:
@@ -127,19 +130,26 @@ async def _body_of(response: Response, context: grpc.aio.ServicerContext) -> Jso
         await context.abort(grpc.StatusCode.UNAVAILABLE, "The connection was dropped.")
     try:
         body = parse_json(bytes(response.body)) or {}
-        error = body.get("error") or {}
+        given = body.get("error")
     except (ApiError, AttributeError):  # a fault may answer with anything
         await context.abort(grpc.StatusCode.INTERNAL, "The response is not a JSON object.")
     if response.status_code >= HTTPStatus.BAD_REQUEST:
-        code = grpc.StatusCode.__members__.get(error.get("status"), grpc.StatusCode.UNKNOWN)
-        message = error.get("message", f"The response has the status {response.status_code}.")
+        plain = ApiError(response.status_code, f"The response has the status {response.status_code}.")
+        error = plain.body(ErrorForm.STATUS)["error"]
+        error |= given if isinstance(given, dict) else {"message": given} if given else {}
+        code = grpc.StatusCode.__members__.get(str(error["status"]), grpc.StatusCode.OK)
+        code = grpc.StatusCode.UNKNOWN if code is grpc.StatusCode.OK else code  # nothing can be aborted with OK
+        message = str(error["message"])
         await context.abort(code, message, _trailer(code, message, error.get("details")))
     return body
 
 
-def _trailer(code: grpc.StatusCode, message: str, details: list[Json] | None) -> tuple[tuple[str, bytes], ...]:
-    """Write an error's details as clients of gRPC read them."""
+def _trailer(code: grpc.StatusCode, message: str, details: Any) -> tuple[tuple[str, bytes], ...]:
+    """Write an error's details as clients of gRPC read them; a fault may have details that no client can read."""
     if not details:
         return ()
-    status = ParseDict({"code": code.value[0], "message": message, "details": details}, status_pb2.Status())
+    try:
+        status = ParseDict({"code": code.value[0], "message": message, "details": details}, status_pb2.Status())
+    except ParseError:
+        return ()
     return (("grpc-status-details-bin", status.SerializeToString()),)

@@ -36,6 +36,7 @@ class Transcoded:
         response: the class of its responses.
         http_method: of the REST method, such as `GET`.
         paths: of the REST method; each names the field of the request that it contains, and the form of that field.
+        body: the field of the request that is the body; the others are then in the query.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Transcoded:
     response: type[Message]
     http_method: str
     paths: tuple[str, ...]
+    body: str = ""
 
     def request_of(self, message: Message, headers: Mapping[str, str]) -> Request:
         """Return the REST request of a call.
@@ -57,7 +59,9 @@ class Transcoded:
         path = self._path(message, fields)
         if self.http_method in {"GET", "DELETE"}:
             return _request(self.http_method, path, dict(_flat(fields)), b"", headers)
-        return _request(self.http_method, path, {}, json.dumps(fields).encode(), headers)
+        body = fields.pop(self.body, {}) if self.body else fields
+        query = dict(_flat(fields)) if self.body else {}
+        return _request(self.http_method, path, query, json.dumps(body).encode(), headers)
 
     def _path(self, message: Message, fields: Json) -> str:
         """Return the path, and remove what it contains from the fields."""
@@ -103,17 +107,22 @@ def _request(http_method: str, path: str, query: Json, body: bytes, headers: Map
 
 _TOPIC: Final = "{%s=projects/*/topics/*}"
 _SUBSCRIPTION: Final = "{%s=projects/*/subscriptions/*}"
+_SNAPSHOT: Final = "{%s=projects/*/snapshots/*}"
+_SCHEMA: Final = "{%s=projects/*/schemas/*}"
 
 
 def _methods() -> Iterator[Transcoded]:
     topic, subscription = types.Topic.pb(), types.Subscription.pb()
 
-    def method(name: str, response: type[Message], http_method: str, *paths: str, takes: Any = None) -> Transcoded:
+    def method(
+        name: str, response: type[Message], http_method: str, *paths: str, takes: Any = None, body: str = ""
+    ) -> Transcoded:
         request = takes or getattr(types, f"{name.partition('/')[2]}Request").pb()
-        return Transcoded(f"google.pubsub.v1.{name}", request, response, http_method, tuple(f"/v1/{p}" for p in paths))
+        all_paths = tuple(f"/v1/{path}" for path in paths)
+        return Transcoded(f"google.pubsub.v1.{name}", request, response, http_method, all_paths, body)
 
     def iam(name: str, response: type[Message], http_method: str, verb: str) -> Transcoded:
-        paths = tuple(f"/v1/{kind % 'resource'}:{verb}" for kind in (_TOPIC, _SUBSCRIPTION))
+        paths = tuple(f"/v1/{kind % 'resource'}:{verb}" for kind in (_TOPIC, _SUBSCRIPTION, _SNAPSHOT, _SCHEMA))
         request = getattr(iam_policy_pb2, f"{name}Request")
         return Transcoded(f"google.iam.v1.IAMPolicy/{name}", request, response, http_method, paths)
 
@@ -138,9 +147,35 @@ def _methods() -> Iterator[Transcoded]:
         ("Acknowledge", Empty),
         ("Pull", types.PullResponse.pb()),
         ("ModifyPushConfig", Empty),
+        ("Seek", types.SeekResponse.pb()),
     ):
         verb = f"{name[0].lower()}{name[1:]}"
         yield method(f"Subscriber/{name}", response, "POST", f"{_SUBSCRIPTION % 'subscription'}:{verb}")
+    snapshot, snapshots = types.Snapshot.pb(), types.ListSnapshotsResponse.pb()
+    yield method("Subscriber/CreateSnapshot", snapshot, "PUT", _SNAPSHOT % "name")
+    yield method("Subscriber/GetSnapshot", snapshot, "GET", _SNAPSHOT % "snapshot")
+    yield method("Subscriber/ListSnapshots", snapshots, "GET", "{project=projects/*}/snapshots")
+    yield method("Subscriber/UpdateSnapshot", snapshot, "PATCH", _SNAPSHOT % "snapshot.name")
+    yield method("Subscriber/DeleteSnapshot", Empty, "DELETE", _SNAPSHOT % "snapshot")
+    of_topic = types.ListTopicSnapshotsResponse.pb()
+    yield method("Publisher/ListTopicSnapshots", of_topic, "GET", f"{_TOPIC % 'topic'}/snapshots")
+    schema, schemas, revisions = (
+        types.Schema.pb(),
+        types.ListSchemasResponse.pb(),
+        types.ListSchemaRevisionsResponse.pb(),
+    )
+    yield method("SchemaService/CreateSchema", schema, "POST", "{parent=projects/*}/schemas", body="schema")
+    yield method("SchemaService/GetSchema", schema, "GET", _SCHEMA % "name")
+    yield method("SchemaService/ListSchemas", schemas, "GET", "{parent=projects/*}/schemas")
+    yield method("SchemaService/ListSchemaRevisions", revisions, "GET", f"{_SCHEMA % 'name'}:listRevisions")
+    yield method("SchemaService/CommitSchema", schema, "POST", f"{_SCHEMA % 'name'}:commit")
+    yield method("SchemaService/RollbackSchema", schema, "POST", f"{_SCHEMA % 'name'}:rollback")
+    yield method("SchemaService/DeleteSchemaRevision", schema, "DELETE", f"{_SCHEMA % 'name'}:deleteRevision")
+    yield method("SchemaService/DeleteSchema", Empty, "DELETE", _SCHEMA % "name")
+    validated = types.ValidateSchemaResponse.pb()
+    yield method("SchemaService/ValidateSchema", validated, "POST", "{parent=projects/*}/schemas:validate")
+    matched = types.ValidateMessageResponse.pb()
+    yield method("SchemaService/ValidateMessage", matched, "POST", "{parent=projects/*}/schemas:validateMessage")
     yield iam("SetIamPolicy", policy_pb2.Policy, "POST", "setIamPolicy")
     yield iam("GetIamPolicy", policy_pb2.Policy, "GET", "getIamPolicy")
     yield iam("TestIamPermissions", iam_policy_pb2.TestIamPermissionsResponse, "POST", "testIamPermissions")

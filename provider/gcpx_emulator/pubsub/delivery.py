@@ -17,7 +17,8 @@ from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.signing import Signer
 from gcpx_emulator.core.store import Store
 from gcpx_emulator.pubsub.messages import TopicPublisher, most_deliveries, ordering_key, undelivered
-from gcpx_emulator.pubsub.topics_and_subscriptions import all_subscriptions, local_endpoint, seconds_of
+from gcpx_emulator.pubsub.retention import dequeue
+from gcpx_emulator.pubsub.topics_and_subscriptions import all_of, local_endpoint, seconds_of
 
 _FINAL: Final = frozenset({102})
 """Informational statuses that Pub/Sub accepts as the response."""
@@ -133,7 +134,7 @@ class Pusher:
 
         Of the messages of one ordering key, only the earliest is pushed.
         """
-        TopicPublisher(self.store, self.clock, self.wake).forward_dead_letters()
+        TopicPublisher(self.store, self.clock, self.wake).settle()
         now, waits, begun = self.clock(), [], set()
         under_way = Counter(path.rpartition("/messages/")[0] for _, path in self._under_way)
         for push in self._queued():
@@ -152,7 +153,7 @@ class Pusher:
         return min(waits, default=None)
 
     def _queued(self) -> list[_Push]:
-        pushed = [subscription for subscription in all_subscriptions(self.store) if local_endpoint(subscription)]
+        pushed = [item for item in all_of(self.store, "subscriptions") if local_endpoint(item)]
         return [
             _Push(subscription, path, entry)
             for subscription in pushed
@@ -184,7 +185,7 @@ class Pusher:
     def _settle(self, push: _Push, *, is_acknowledged: bool) -> None:
         """Delete an acknowledged message; schedule the next attempt of any other, if it still exists."""
         if is_acknowledged:
-            self.store.delete(push.path)
+            dequeue(self.store, push.subscription, push.path)
         elif self.store.get(push.path) is not None:
             again = {"attempt": push.entry["attempt"] + 1, "due": self.clock() + push.pause()}
             if again["attempt"] >= (most_deliveries(self.store, push.subscription) or math.inf):

@@ -14,14 +14,15 @@ from gcpx_emulator.core.call import Call, Cloud, handles
 from gcpx_emulator.core.clock import timestamp
 from gcpx_emulator.core.errors import FAILED_PRECONDITION, ApiError
 from gcpx_emulator.core.iam import has_role
-from gcpx_emulator.core.json_data import Json
+from gcpx_emulator.core.json_data import Json, bytes_of
 from gcpx_emulator.core.permissions import is_granted
 from gcpx_emulator.core.store import Store
-from gcpx_emulator.pubsub.filters import message_filter
 from gcpx_emulator.pubsub.permissions import PUBLISH, PUBLISHERS
+from gcpx_emulator.pubsub.retention import dequeue, drop_expired, enqueue, keep
+from gcpx_emulator.pubsub.schemas import matching
 from gcpx_emulator.pubsub.topics_and_subscriptions import (
     LEASES,
-    all_subscriptions,
+    all_of,
     check_deadline,
     policy_path,
     read,
@@ -72,23 +73,23 @@ class TopicPublisher:
             kept["data"] = base64.b64encode(decoded_data(message)).decode()
         kept |= {"messageId": message_id, "publishTime": timestamp(self.now())}
         for subscription in subscriptions_of(self.store, topic):
-            if not message_filter(subscription.get("filter") or "")(kept.get("attributes", {})):
-                continue
-            entry = {"message": kept, "due": 0.0, "attempt": 0, "ackId": ""}
-            self.store.put(f"{subscription['name']}/messages/{message_id}", entry)
+            enqueue(self.store, subscription, kept)
+        keep(self.store, topic, kept)
         return message_id
 
-    def forward_dead_letters(self) -> None:
-        """Publish messages with the maximum number of deliveries to their subscription's dead letter topic.
+    def settle(self) -> None:
+        """Delete what has expired, and publish messages that were delivered too often to dead letter topics.
 
-        A leased message stays until its lease ends, and all stay if that topic was deleted.
+        A leased message stays until its lease ends, and all stay if the dead letter topic was deleted.
         """
-        for subscription in all_subscriptions(self.store):
+        with self.store.transaction():
+            drop_expired(self.store, self.now())
+        for subscription in all_of(self.store, "subscriptions"):
             most = most_deliveries(self.store, subscription)
             for path, entry in undelivered(self.store, subscription["name"]) if most else ():
                 if entry["attempt"] >= most and entry["due"] <= self.now():
                     with self.store.transaction():
-                        self.store.delete(path)
+                        dequeue(self.store, subscription, path)
                         topic = subscription["deadLetterPolicy"]["deadLetterTopic"]
                         self.publish(topic, [_dead_letter(subscription, entry)])
 
@@ -120,9 +121,8 @@ def ordering_key(subscription: Json, entry: Json) -> str:
 
 
 def decoded_data(message: Json) -> bytes:
-    """Decode the data of a message: base64 of either alphabet, with or without padding."""
-    data = message.get("data", "").replace("-", "+").replace("_", "/").rstrip("=")
-    return base64.b64decode(data + "=" * (-len(data) % 4))
+    """Decode the data of a message."""
+    return bytes_of(message.get("data", ""))
 
 
 def undelivered(store: Store, subscription: str) -> Iterator[tuple[str, Json]]:
@@ -137,7 +137,7 @@ _MOST: Final = 1000
 @handles("pubsub.projects.topics.publish")
 def publish(call: Call) -> Json:
     """Publish messages."""
-    topic, messages = read_topic(call)["name"], call.body.get("messages") or []
+    topic, messages = read_topic(call), call.body.get("messages") or []
     if not 0 < len(messages) <= _MOST:
         raise ApiError(400, f"A publish request has 1 to {_MOST:,} messages.")
     for message in messages:
@@ -147,7 +147,9 @@ def publish(call: Call) -> Json:
             raise ApiError(400, "The message is too large; at most 10 MB are allowed.")
     if len({message.get("orderingKey", "") for message in messages}) > 1:
         raise ApiError(400, "In a single publish request, all messages must have the same ordering key.")
-    return {"messageIds": call.cloud.publisher.publish(topic, messages)}
+    if settings := topic.get("schemaSettings"):
+        messages = [matching(call.store, settings, message, decoded_data(message)) for message in messages]
+    return {"messageIds": call.cloud.publisher.publish(topic["name"], messages)}
 
 
 @handles("pubsub.projects.subscriptions.pull")
@@ -156,7 +158,7 @@ def pull(call: Call) -> Json:
     subscription, most = read_pulled(call.store, subscription_name(call)), int(call.body.get("maxMessages") or 0)
     if most < 1:
         raise ApiError(400, "max_messages must be at least 1.")
-    call.cloud.publisher.forward_dead_letters()
+    call.cloud.publisher.settle()
     due = due_messages(subscription, undelivered(call.store, subscription["name"]), call.cloud.now())
     received = leased(call.cloud, subscription, itertools.islice(due, most), subscription["ackDeadlineSeconds"])
     return {"receivedMessages": received} if received else {}
@@ -233,16 +235,16 @@ _INVALID: Final = "PERMANENT_FAILURE_INVALID_ACK_ID"
 
 @handles("pubsub.projects.subscriptions.acknowledge")
 def acknowledge(call: Call) -> Json:
-    """Delete messages that were handled; unknown IDs are ignored, but for exactly-once delivery."""
+    """Mark messages as handled; unknown IDs are ignored, but for exactly-once delivery."""
     subscription = read_subscription(call)
     finish(call.cloud, subscription, _ack_ids(call, subscription))
     return {}
 
 
 def finish(cloud: Cloud, subscription: Json, ack_ids: Iterable[str]) -> None:
-    """Delete the messages that were leased under these IDs."""
+    """Acknowledge the messages that were leased under these IDs."""
     for path, _ in messages_of(cloud.store, subscription, ack_ids):
-        cloud.store.delete(path)
+        dequeue(cloud.store, subscription, path)
     cloud.publisher.deliver_due()  # the next messages of their ordering keys
 
 
@@ -265,7 +267,7 @@ def extend(cloud: Cloud, subscription: Json, seconds: Mapping[str, int]) -> None
     refused = {path for path, entry in found if seconds[entry["ackId"]] == 0}
     if refused:
         _end_later_leases(cloud, subscription, refused)
-        cloud.publisher.forward_dead_letters()
+        cloud.publisher.settle()
     cloud.publisher.deliver_due()
 
 

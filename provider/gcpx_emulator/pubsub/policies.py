@@ -1,4 +1,4 @@
-"""The IAM policies of topics and subscriptions."""
+"""The IAM policies of topics, subscriptions, snapshots and schemas."""
 
 from __future__ import annotations
 
@@ -10,11 +10,20 @@ from gcpx_emulator.core.errors import ApiError
 from gcpx_emulator.core.iam import new_policy, shown_policy
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.permissions import held_permissions
+from gcpx_emulator.pubsub.schemas import read_schema
+from gcpx_emulator.pubsub.snapshots import read_snapshot
 from gcpx_emulator.pubsub.topics_and_subscriptions import policy_path, read_subscription, read_topic
 
 _UNSET: Final[Json] = {"etag": "ACAB"}
 """The policy of a resource before one is set: it has an etag, but no version."""
-_METHODS: Final = ("pubsub.projects.subscriptions.", "pubsub.projects.topics.")
+_READ: Final = {
+    "topics": read_topic,
+    "subscriptions": read_subscription,
+    "snapshots": read_snapshot,
+    "schemas": read_schema,
+}
+"""What reads a resource with a policy, by the name of its collection."""
+_METHODS: Final = tuple(f"pubsub.projects.{kind}." for kind in _READ)
 
 
 class _ConcurrentChangeError(ApiError):
@@ -28,8 +37,8 @@ class _ConcurrentChangeError(ApiError):
 
 
 def _name(call: Call) -> str:
-    """Return the name of the topic or subscription that a call names, which must exist."""
-    return str((read_subscription if "subscriptionsId" in call.path else read_topic)(call)["name"])
+    """Return the name of the resource that a call names, which must exist."""
+    return str(_READ[call.method.id.split(".")[2]](call)["name"])
 
 
 @handles(*(f"{prefix}getIamPolicy" for prefix in _METHODS))

@@ -4,7 +4,7 @@
 from gcpx_emulator.core.discovery import Api, methods_of, serve
 from gcpx_emulator.core.errors import ErrorForm
 from gcpx_emulator.core.json_data import Json
-from gcpx_emulator.pubsub import messages, permissions, policies, topics_and_subscriptions
+from gcpx_emulator.pubsub import messages, permissions, policies, schemas, snapshots, topics_and_subscriptions
 
 
 def _amend(content: Json) -> None:

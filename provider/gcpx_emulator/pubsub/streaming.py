@@ -131,7 +131,7 @@ class StreamingPull:
 
         Also return the seconds until the end of the next lease, None if there is none.
         """
-        self.cloud.publisher.forward_dead_letters()
+        self.cloud.publisher.settle()
         now, ends = self.cloud.now(), []
         held = [(path, self.cloud.store.get(path), ack_id) for path, ack_id in self._held.items()]
         kept = [

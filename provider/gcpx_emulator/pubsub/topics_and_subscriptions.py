@@ -114,6 +114,48 @@ def create(store: Store, name: str, body: Json) -> Json:
     return resource
 
 
+DELETED_SCHEMA: Final = "_deleted-schema_"
+"""The schema of topics after it was deleted."""
+SCHEMA: Final = re.compile(r"projects/[^/]+/schemas/[^/@]+")
+_ENCODINGS: Final = frozenset({"JSON", "BINARY"})
+
+
+def check_schema_settings(store: Store, topic: Json) -> None:
+    """Refuse the settings of a topic without an encoding, or without a schema and revisions that exist."""
+    settings = topic.get("schemaSettings")
+    if settings is None:
+        return
+    if not SCHEMA.fullmatch(settings.get("schema", "")):
+        raise ApiError(400, "The schema of a topic's schema_settings is required, as projects/PROJECT/schemas/SCHEMA.")
+    if settings.get("encoding") not in _ENCODINGS:
+        raise ApiError(400, "The encoding of a topic's schema_settings is required; it is JSON or BINARY.")
+    read(store, settings["schema"])
+    for field in ("firstRevisionId", "lastRevisionId"):
+        if settings.get(field) and store.get(f"{settings['schema']}/revisions/{settings[field]}") is None:
+            raise ApiError(400, f"The schema has no revision {settings[field]}, the {field} of the topic.")
+    if not revisions_of(store, settings):
+        raise no_revision()
+
+
+def no_revision() -> ApiError:
+    """Say that no revision of a schema can be used."""
+    return ApiError(400, "No revision of the schema is within the topic's first and last revision.")
+
+
+def revisions_of(store: Store, settings: Json) -> list[Json]:
+    """Read the revisions of a schema that are within the bounds of settings, oldest first."""
+    first, last = settings.get("firstRevisionId"), settings.get("lastRevisionId")
+    found: list[Json] = []
+    for revision in store.list(f"{settings['schema']}/revisions"):
+        if revision["revisionId"] == first:
+            found.clear()
+        found.append(revision)
+        if revision["revisionId"] == last:
+            break
+    has_first = not first or any(revision["revisionId"] == first for revision in found)
+    return [revision for revision in found if not revision.get("deleted")] if has_first else []
+
+
 def policy_path(name: str) -> str:
     """Return the path of the IAM policy of a topic or subscription."""
     return f"{name}/iamPolicy/current"
@@ -160,15 +202,18 @@ def _replace(resource: Json, path: list[str], change: Json) -> None:
 
 def subscriptions_of(store: Store, topic: str) -> list[Json]:
     """Find the subscriptions that are attached to a topic, in all projects."""
-    return [item for item in all_subscriptions(store) if item["topic"] == topic and not item.get("detached")]
+    return [item for item in all_of(store, "subscriptions") if item["topic"] == topic and not item.get("detached")]
 
 
-def all_subscriptions(store: Store) -> list[Json]:
-    """Read the subscriptions of all projects."""
-    return [item for path in store.collections("projects/", "/subscriptions") for item in store.list(path)]
+def all_of(store: Store, kind: str) -> list[Json]:
+    """Read the resources of a kind, such as `subscriptions`, in all projects; snapshots of disks are not among them."""
+    found = [path for path in store.collections("projects/", f"/{kind}") if _COLLECTION.fullmatch(path)]
+    return [item for path in found for item in store.list(path)]
 
 
-_DELETED: Final = "_deleted-topic_"
+_COLLECTION: Final = re.compile(r"projects/[^/]+/[^/]+")
+DELETED_TOPIC: Final = "_deleted-topic_"
+"""The topic of subscriptions and snapshots after it was deleted."""
 
 
 def topic_name(call: Call) -> str:
@@ -186,6 +231,7 @@ def read_topic(call: Call) -> Json:
 def create_topic(call: Call) -> Json:
     """Create a topic."""
     check_durations(call.body)
+    check_schema_settings(call.store, call.body)
     return create(call.store, topic_name(call), call.body)
 
 
@@ -194,7 +240,7 @@ def list_project(call: Call) -> Json:
     """List the topics or the subscriptions of a project."""
     kind = call.method.id.split(".")[2]
     items = call.store.list(f"projects/{call.path['projectsId']}/{kind}")
-    return list_resources(call, kind, items if kind == "topics" else [_shown(item) for item in items])
+    return list_resources(call, kind, items if kind == "topics" else [_shown(call.store, item) for item in items])
 
 
 @handles("pubsub.projects.topics.patch")
@@ -202,16 +248,21 @@ def patch_topic(call: Call) -> Json:
     """Change the fields in the update mask."""
     change = call.body.get("topic") or {}
     check_durations(change)
-    return patch(call, "Topic", read_topic(call), change)
+    topic = read_topic(call)
+    settings, patched = topic.get("schemaSettings"), patch(call, "Topic", topic, change)
+    if patched.get("schemaSettings") != settings:
+        check_schema_settings(call.store, patched)
+    return patched
 
 
 @handles("pubsub.projects.topics.delete")
 def delete_topic(call: Call) -> Json:
-    """Delete a topic; its subscriptions stay."""
+    """Delete a topic; its subscriptions and snapshots stay."""
     name = read_topic(call)["name"]
-    for subscription in all_subscriptions(call.store):
-        if subscription["topic"] == name:
-            call.store.put(subscription["name"], subscription | {"topic": _DELETED})
+    for item in (*all_of(call.store, "subscriptions"), *all_of(call.store, "snapshots")):
+        if item["topic"] == name:
+            call.store.put(item["name"], item | {"topic": DELETED_TOPIC})
+    delete_messages(call.store, name)
     call.store.delete(policy_path(name))
     call.store.delete(name)
     return {}
@@ -255,15 +306,21 @@ def read_subscription(call: Call) -> Json:
 @handles("pubsub.projects.subscriptions.get")
 def get_subscription(call: Call) -> Json:
     """Answer with the subscription that a call names."""
-    return _shown(read_subscription(call))
+    return _shown(call.store, read_subscription(call))
 
 
-def _shown(subscription: Json) -> Json:
+def _shown(store: Store, subscription: Json) -> Json:
     """Write what reads and lists show: without a wrapper, pushes have no attributes, as recorded in 2025."""
     config = subscription["pushConfig"]
-    if "noWrapper" not in config:
-        return subscription
-    return subscription | {"pushConfig": {name: value for name, value in config.items() if name != "attributes"}}
+    if "noWrapper" in config:
+        config = {name: value for name, value in config.items() if name != "attributes"}
+    return _with_retention(store, subscription | {"pushConfig": config})
+
+
+def _with_retention(store: Store, subscription: Json) -> Json:
+    """Add how long the topic keeps messages, if it keeps any."""
+    retention = (store.get(subscription["topic"]) or {}).get("messageRetentionDuration")
+    return subscription | ({"topicMessageRetentionDuration": retention} if retention else {})
 
 
 @handles("pubsub.projects.subscriptions.create")
@@ -275,7 +332,7 @@ def create_subscription(call: Call) -> Json:
     message_filter(call.body.get("filter") or "")
     subscription = create(call.store, subscription_name(call), {**_DEFAULTS, **_checked(call, call.body)})
     call.cloud.publisher.deliver_due()
-    return _changed(subscription) if subscription["pushConfig"] else subscription
+    return _with_retention(call.store, _changed(subscription) if subscription["pushConfig"] else subscription)
 
 
 def _changed(subscription: Json) -> Json:
@@ -317,7 +374,7 @@ def patch_subscription(call: Call) -> Json:
     change = call.body.get("subscription") or {}
     patched = patch(call, "Subscription", read_subscription(call), {**_DEFAULTS, **_checked(call, change)})
     call.cloud.publisher.deliver_due()
-    return _changed(patched)
+    return _with_retention(call.store, _changed(patched))
 
 
 @handles("pubsub.projects.subscriptions.modifyPushConfig")
@@ -334,15 +391,16 @@ def modify_push_config(call: Call) -> Json:
 def delete_subscription(call: Call) -> Json:
     """Delete a subscription and its messages."""
     name = read_subscription(call)["name"]
-    _drop_messages(call.store, name)
+    delete_messages(call.store, name)
     call.store.delete(policy_path(name))
     call.store.delete(name)
     call.cloud.publisher.deliver_due()
     return {}
 
 
-def _drop_messages(store: Store, subscription: str) -> None:
-    for path, _ in list(store.scan([f"{subscription}/messages"])):
+def delete_messages(store: Store, holder: str) -> None:
+    """Delete the messages that a subscription, topic or snapshot holds, acknowledged ones, too."""
+    for path, _ in list(store.scan([f"{holder}/acknowledged", f"{holder}/messages"])):
         store.delete(path)
 
 
@@ -353,7 +411,7 @@ def detach_subscription(call: Call) -> Json:
     Source: `DetachSubscription` in google/pubsub/v1/pubsub.proto.
     """
     subscription = read_subscription(call)
-    _drop_messages(call.store, subscription["name"])
+    delete_messages(call.store, subscription["name"])
     call.store.put(subscription["name"], subscription | {"detached": True})
     call.cloud.publisher.deliver_due()
     return {}

@@ -14,6 +14,19 @@ from gcpx_emulator.core.listing import in_order, page_of
 from gcpx_emulator.core.permissions import held_permissions
 from gcpx_emulator.core.projects import project_number
 from gcpx_emulator.core.validation import is_ip_address
+from gcpx_emulator.storage.access_lists import (
+    LISTS,
+    WRITE_BUCKET,
+    Entries,
+    bucket_owner,
+    chosen,
+    is_uniform,
+    predefined_of_bucket,
+    predefined_of_objects,
+    project_private,
+    refuse_uniform,
+    shown_entry,
+)
 from gcpx_emulator.storage.conditions import check_conditions, etag, failed_condition
 
 _EXISTS: Final = "Your previous request to create the named bucket succeeded and you already own it."
@@ -42,9 +55,13 @@ NEW: Final[Json] = {
 """The fields of every bucket, besides the number of its project."""
 
 
+_LINK: Final = "https://www.googleapis.com/storage/v1"
+
+
 def _whole(bucket: Json) -> Json:
     """Complete a bucket; one that was stored without the API may lack fields that every bucket has."""
-    return NEW | {"projectNumber": project_number(bucket["_project"])} | bucket
+    name, number = bucket["name"], project_number(bucket["_project"])
+    return NEW | {"id": name, "selfLink": f"{_LINK}/b/{name}", "projectNumber": number} | bucket
 
 
 def bucket_path(call: Call) -> str:
@@ -54,7 +71,12 @@ def bucket_path(call: Call) -> str:
 
 def read_bucket(call: Call) -> Json:
     """Read the bucket that a call names, which must exist."""
-    bucket = call.store.get(bucket_path(call))
+    return find_bucket(call, call.path["bucket"])
+
+
+def find_bucket(call: Call, name: str) -> Json:
+    """Read the bucket of a name, which must exist."""
+    bucket = call.store.get(f"b/{name}")
     if bucket is None:
         raise ApiError(404, "The specified bucket does not exist.")
     return _whole(bucket)
@@ -99,8 +121,7 @@ def insert_bucket(call: Call) -> Json:
     bucket = _whole(
         {
             "kind": "storage#bucket",
-            "id": name,
-            "selfLink": f"https://www.googleapis.com/storage/v1/b/{name}",
+            "name": name,
             "generation": str(10**15 + call.store.next("generations")),
             "timeCreated": now,
             "updated": now,
@@ -109,6 +130,7 @@ def insert_bucket(call: Call) -> Json:
             **retention,
         }
     )
+    bucket = _with_lists(call, bucket)
     call.store.put(f"b/{name}", bucket)
     is_full = bool(call.body.get("acl") or call.body.get("defaultObjectAcl"))
     return _shown(call, bucket, "full" if is_full else "noAcl")
@@ -126,7 +148,8 @@ def _refuse_other_soft_deletion(call: Call, settings: Json) -> None:
 
 def _settings(body: Json, now: str) -> Json:
     """Return the settings of a new or updated bucket, with defaults for those that the request omits."""
-    given = {name: value for name, value in body.items() if name not in _GIVEN_BY_THE_SERVICE and value not in _EMPTY}
+    unset = _GIVEN_BY_THE_SERVICE | LISTS.keys()
+    given = {name: value for name, value in body.items() if name not in unset and value not in _EMPTY}
     location = str(body.get("location") or "US").upper()
     kind = "multi-region" if location in _MULTI_REGIONS else "dual-region" if location in _DUAL_REGIONS else "region"
     if "customPlacementConfig" in given:
@@ -163,32 +186,46 @@ def _derived(settings: Json, now: str) -> Json:
 
 
 def _shown(call: Call, bucket: Json, default_projection: str) -> Json:
-    """Show a bucket, with its access controls if the request asks for the full projection."""
+    """Show a bucket, with its owner and access controls if the request asks for the full projection."""
     shown = {name: value for name, value in bucket.items() if not name.startswith("_")}
-    if call.query.get("projection", default_projection) == "noAcl":
-        return {name: value for name, value in shown.items() if name not in _ACLS}
-    if bucket["iamConfiguration"]["uniformBucketLevelAccess"]["enabled"]:
+    if call.query.get("projection", default_projection) == "noAcl" or is_uniform(bucket):
         return shown
-    number = bucket["projectNumber"]
-    of_project = [{"entity": f"project-{team}-{number}", "role": role} for team, role in _TEAMS.items()]
-    return shown | {name: [_entry(bucket, name, one) for one in bucket.get(name) or of_project] for name in _ACLS}
+    lists = {name: [shown_control(bucket, name, entry) for entry in list_of_bucket(bucket, name)] for name in LISTS}
+    return shown | {"owner": {"entity": bucket_owner(bucket)}} | lists
 
 
-_TEAMS: Final = {"owners": "OWNER", "editors": "OWNER", "viewers": "READER"}
-"""The teams of a project, each with its role in the default access controls of a bucket, as recorded."""
-_ACLS: Final = {"acl": "storage#bucketAccessControl", "defaultObjectAcl": "storage#objectAccessControl"}
-"""The access controls of a bucket, each with the kind of its entries."""
+def list_of_bucket(bucket: Json, name: str) -> Entries:
+    """Return the entries of a bucket's list, which a request has in this field of the bucket."""
+    stored: Entries | None = bucket.get(f"_{name}")
+    return project_private(bucket) if stored is None else stored
 
 
-def _entry(bucket: Json, name: str, given: Json) -> Json:
-    """Write an entry of access controls."""
-    entity = given.get("entity", "")
-    team = re.fullmatch(r"project-(\w+)-(\d+)", entity)
-    path = f"{bucket['id']}/{entity}"
-    link = f"https://www.googleapis.com/storage/v1/b/{bucket['id']}/acl/{entity}"
-    own = {"id": path, "selfLink": link, "bucket": bucket["id"]} if name == "acl" else {}
-    project = {"projectTeam": {"projectNumber": team[2], "team": team[1]}} if team else {}
-    return {"kind": _ACLS[name], **own, **given, "etag": bucket["etag"], **project}
+def with_list(bucket: Json, name: str, entries: Entries) -> Json:
+    """Return a bucket with other entries in one of its lists."""
+    return bucket | {f"_{name}": entries}
+
+
+def shown_control(bucket: Json, name: str, entry: Json) -> Json:
+    """Show an entry of a bucket's list."""
+    own = {field: bucket[field] for field in ("id", "selfLink")} | {"bucket": bucket["name"]} if name == "acl" else {}
+    return shown_entry(entry, LISTS[name], own | {"etag": bucket["etag"]})
+
+
+def _with_lists(call: Call, bucket: Json) -> Json:
+    """Return a bucket, which has its other settings already, with the lists that a request gives it."""
+    query, body = call.query, call.body
+    names = {"acl": query.get("predefinedAcl"), "defaultObjectAcl": query.get("predefinedDefaultObjectAcl")}
+    if any(names.values()) or any(body.get(name) for name in LISTS):
+        refuse_uniform(bucket, WRITE_BUCKET)
+    of_bucket = predefined_of_bucket(bucket, names["acl"]) if names["acl"] else None
+    of_objects = predefined_of_objects(bucket, names["defaultObjectAcl"]) if names["defaultObjectAcl"] else None
+    found = {
+        "acl": chosen(bucket, body.get("acl"), of_bucket, LISTS["acl"], bucket_owner(bucket)),
+        "defaultObjectAcl": chosen(bucket, body.get("defaultObjectAcl"), of_objects, LISTS["defaultObjectAcl"]),
+    }
+    for name, entries in found.items():
+        bucket = bucket if entries is None else with_list(bucket, name, entries)
+    return bucket
 
 
 @handles("storage.buckets.get")
@@ -197,6 +234,22 @@ def get_bucket(call: Call) -> Json:
     bucket = read_bucket(call)
     check_conditions(call, bucket)
     return _shown(call, bucket, "noAcl")
+
+
+@handles("storage.buckets.getStorageLayout")
+def get_layout(call: Call) -> Json:
+    """Read where and how a bucket stores objects."""
+    bucket = read_bucket(call)
+    fields = ("customPlacementConfig", "hierarchicalNamespace", "location", "locationType")
+    layout = {name: bucket[name] for name in fields if name in bucket}
+    return {"kind": "storage#storageLayout", "bucket": bucket["name"], **layout}
+
+
+@handles("storage.managedFolders.list")
+def list_managed_folders(call: Call) -> Json:
+    """List no managed folders, because none can be created here; gcloud asks for them before it deletes a bucket."""
+    read_bucket(call)
+    return {"kind": "storage#managedFolders"}
 
 
 @handles("storage.buckets.list")
@@ -244,7 +297,8 @@ def _changed(call: Call, bucket: Json, wanted: Json) -> Json:
     _refuse_other_soft_deletion(call, wanted)
     own = {name: value for name, value in bucket.items() if name in _GIVEN_BY_THE_SERVICE or name.startswith("_")}
     wanted = {name: value for name, value in wanted.items() if not name.startswith("_")}
-    return _shown(call, write_changed(call, own | _settings(wanted, timestamp())), "full")
+    changed = own | _settings(wanted, timestamp())
+    return _shown(call, write_changed(call, _with_lists(call, changed)), "full")
 
 
 def _check_lock(bucket: Json, wanted: Json) -> None:

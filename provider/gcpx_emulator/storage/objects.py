@@ -13,12 +13,25 @@ import attrs
 import google_crc32c
 from starlette.responses import Response
 
-from gcpx_emulator.core.call import Call, handles
+from gcpx_emulator.core.call import ANONYMOUS, Call, handles
 from gcpx_emulator.core.clock import timestamp
 from gcpx_emulator.core.errors import ApiError, invalid, required
 from gcpx_emulator.core.json_data import Json, merge
 from gcpx_emulator.core.listing import in_order, page_of
-from gcpx_emulator.storage.buckets import bucket_path, read_bucket, refuse_soft_deleted
+from gcpx_emulator.storage.access_lists import (
+    LISTS,
+    NEW_OBJECT,
+    OWNER,
+    WRITE_OBJECT,
+    Entries,
+    chosen,
+    is_uniform,
+    predefined_of_objects,
+    refuse_uniform,
+    shown_entry,
+    with_entry,
+)
+from gcpx_emulator.storage.buckets import bucket_path, find_bucket, list_of_bucket, read_bucket, refuse_soft_deleted
 from gcpx_emulator.storage.conditions import check_conditions, etag, failed_condition, with_header_conditions
 from gcpx_emulator.storage.globs import matches_glob
 from gcpx_emulator.storage.notification_configs import publish_event
@@ -102,6 +115,69 @@ def metadata_of(call: Call, stored: Json) -> Json:
     return shown | {"mediaLink": link} | expiration(call, stored)
 
 
+_ACL, _OWNER = "_acl", "_owner"
+"""The stored fields with the entries of an object's access control list, and the entity that owns the object."""
+
+
+def list_of(bucket: Json, stored: Json) -> Entries:
+    """Return the entries of an object's access control list."""
+    entries: Entries | None = stored.get(_ACL)
+    return list_of_bucket(bucket, "defaultObjectAcl") if entries is None else entries
+
+
+def owner_of(stored: Json) -> str:
+    """Return the entity that owns an object; empty if it was stored without the API."""
+    return str(stored.get(_OWNER, ""))
+
+
+def with_list(stored: Json, entries: Entries) -> Json:
+    """Return an object with other entries in its access control list."""
+    return stored | {_ACL: entries}
+
+
+def shown_object(call: Call, stored: Json, default_projection: str = "noAcl") -> Json:
+    """Show an object, with its owner and access controls if the request asks for the full projection."""
+    shown = metadata_of(call, stored)
+    if call.query.get("projection", default_projection) == "noAcl" or is_uniform(bucket := bucket_of(call, stored)):
+        return shown
+    owner = {"owner": {"entity": owner_of(stored)}} if owner_of(stored) else {}
+    return shown | owner | {"acl": [shown_control(stored, entry) for entry in list_of(bucket, stored)]}
+
+
+def bucket_of(call: Call, stored: Json) -> Json:
+    """Read the bucket of an object."""
+    return find_bucket(call, stored["bucket"])
+
+
+def shown_control(stored: Json, entry: Json) -> Json:
+    """Show an entry of an object's access control list."""
+    own = {name: stored[name] for name in ("id", "selfLink", "bucket", "generation", "etag")}
+    return shown_entry(entry, LISTS["defaultObjectAcl"], own | {"object": stored["name"]})
+
+
+def _access_of_new(call: Call, bucket: Json, parameter: str = "predefinedAcl") -> Json:
+    """Return the owner and the list of a new object; a query parameter may name a predefined list."""
+    owner, name, kind = f"user-{call.caller or ANONYMOUS}", call.query.get(parameter), LISTS["defaultObjectAcl"]
+    if name or call.body.get("acl"):
+        refuse_uniform(bucket, NEW_OBJECT)
+    predefined = [{"entity": owner, "role": OWNER}, *predefined_of_objects(bucket, name)] if name else None
+    entries = chosen(bucket, call.body.get("acl"), predefined, kind, owner)
+    if entries is None:
+        entries = with_entry(list_of_bucket(bucket, "defaultObjectAcl"), {"entity": owner, "role": OWNER})
+    return {_OWNER: owner, _ACL: entries}
+
+
+def _changed_access(call: Call, stored: Json) -> Json:
+    """Return an object with the list that a patch or an update asks for."""
+    bucket, name, owner = bucket_of(call, stored), call.query.get("predefinedAcl"), owner_of(stored)
+    if name or call.body.get("acl"):
+        refuse_uniform(bucket, WRITE_OBJECT)
+    own = [{"entity": owner, "role": OWNER}] if owner else []
+    predefined = [*own, *predefined_of_objects(bucket, name)] if name else None
+    entries = chosen(bucket, call.body.get("acl"), predefined, LISTS["defaultObjectAcl"], owner)
+    return stored if entries is None else with_list(stored, entries)
+
+
 @handles("storage.objects.insert")
 def insert_object(call: Call) -> Json:
     """Create an object, or replace the one with its name."""
@@ -117,7 +193,7 @@ def insert_object(call: Call) -> Json:
             raise ApiError(400, f"Provided {field} '{call.body[field]}' doesn't match calculated '{metadata[field]}'.")
     stored = metadata | {CONTENT: base64.b64encode(call.media.content).decode()}
     write_object(call, stored, replaced)
-    return metadata_of(call, stored)
+    return shown_object(call, stored, "full" if call.body.get("acl") else "noAcl")
 
 
 def write_object(call: Call, stored: Json, replaced: Json | None) -> None:
@@ -159,14 +235,15 @@ def _stored_path(stored: Json) -> str:
 
 
 def _new_metadata(call: Call, name: str) -> Json:
-    given, content = given_metadata(call), call.media.content
+    given, content, bucket = given_metadata(call), call.media.content, read_bucket(call)
     md5 = hashlib.md5(content, usedforsecurity=False).digest()
     return {
         **new_identity(call, call.path["bucket"], name),
         **_size_and_checksum(content),
-        "storageClass": read_bucket(call)["storageClass"],
+        "storageClass": bucket["storageClass"],
         "md5Hash": base64.b64encode(md5).decode(),
-        **protections_of_new(call, read_bucket(call)),
+        **protections_of_new(call, bucket),
+        **_access_of_new(call, bucket),
         **given,
         "contentType": given.get("contentType") or _checked_type(call.media.content_type or DEFAULT_TYPE),
     }
@@ -219,7 +296,7 @@ def read_stored(call: Call, bucket: str, name: str, generation: str | None) -> J
     return stored
 
 
-def _read_object(call: Call) -> Json:
+def read_object(call: Call) -> Json:
     """Read the object that a call names, if the call's conditions hold."""
     read_bucket(call)
     refuse_soft_deleted(call)
@@ -231,8 +308,8 @@ def _read_object(call: Call) -> Json:
 @handles("storage.objects.get")
 def get_object(call: Call) -> Json | Response:
     """Read an object's metadata, or with `alt=media` its content."""
-    stored = _read_object(call)
-    return content_response(call, stored) if call.query.get("alt") == "media" else metadata_of(call, stored)
+    stored = read_object(call)
+    return content_response(call, stored) if call.query.get("alt") == "media" else shown_object(call, stored)
 
 
 @handles(READ_CONTENT)
@@ -241,7 +318,7 @@ def get_content(call: Call) -> Response:
     if call.store.get(bucket_path(call)) is None:
         path = f"/{call.path['bucket']}/{call.path['object']}"
         raise ApiError(404, f"{path} is not a path of any API that is emulated, and no object of a bucket.")
-    return content_response(call, _read_object(with_header_conditions(call)))
+    return content_response(call, read_object(with_header_conditions(call)))
 
 
 @handles("storage.objects.list")
@@ -252,7 +329,7 @@ def list_objects(call: Call) -> Json:
     if call.query.get("filter"):
         raise ApiError(501, "lists of objects with filter are not emulated")
     shown, token = page_of(in_order(_rows(call)), call.query)
-    items = [metadata_of(call, row) for _, row in shown if _PREFIX not in row]
+    items = [shown_object(call, row) for _, row in shown if _PREFIX not in row]
     prefixes = [row[_PREFIX] for _, row in shown if _PREFIX in row]
     return {
         "kind": "storage#objects",
@@ -300,24 +377,28 @@ def _common_prefix(name: str, prefix: str, delimiter: str) -> str:
 @handles("storage.objects.patch", "storage.objects.update")
 def patch_object(call: Call) -> Json:
     """Change an object's metadata by a JSON Merge Patch; an update also removes omitted fields."""
-    stored = _read_object(call)
+    stored = read_object(call)
     refuse_new_key(call, stored)
     if call.method.id.endswith("update"):
         stored = {name: value for name, value in stored.items() if name not in _REPLACED}
-    changed = merge(stored, given_metadata(call))
-    stored = changed | released(stored, changed)
+    changed = _changed_access(call, merge(stored, given_metadata(call)))
+    return shown_object(call, write_changed_object(call, changed | released(stored, changed)), "full")
+
+
+def write_changed_object(call: Call, stored: Json) -> Json:
+    """Store an object with changed metadata, with its next metageneration and etag, and publish the event."""
     metageneration = str(int(stored["metageneration"]) + 1)
     changed = {"metageneration": metageneration, "etag": etag(stored["generation"], metageneration)}
     stored |= changed | {"updated": timestamp()}
     call.store.put(_stored_path(stored), stored)
     publish_event(call, "OBJECT_METADATA_UPDATE", metadata_of(call, stored), {})
-    return metadata_of(call, stored)
+    return stored
 
 
 @handles("storage.objects.delete")
 def delete_object(call: Call) -> None:
     """Delete an object; with a generation, delete that version for good, even if its bucket has versioning."""
-    _delete(call, _read_object(call), is_for_good=bool(call.query.get("generation")))
+    _delete(call, read_object(call), is_for_good=bool(call.query.get("generation")))
 
 
 def _delete(call: Call, stored: Json, *, is_for_good: bool) -> None:
@@ -345,15 +426,19 @@ def copy_object(call: Call) -> Json:
     source = read_stored(call, call.path["sourceBucket"], call.path["sourceObject"], generation)
     check_conditions(call, source, "ifSource")
     bucket, name = call.path["destinationBucket"], call.path["destinationObject"]
-    destination = call.store.get(f"b/{bucket}")
-    if destination is None:
-        raise ApiError(404, "The specified bucket does not exist.")
+    destination = find_bucket(call, bucket)
     replaced = call.store.get(object_path(bucket, name))
     check_conditions(call, replaced)
-    copied = {field: value for field, value in source.items() if field != _ENDED and field not in NOT_INHERITED}
-    copy = copied | protections_of_new(call, destination) | given_metadata(call) | new_identity(call, bucket, name)
+    not_copied = NOT_INHERITED | {_ENDED, _ACL, _OWNER}
+    copy = {
+        **{field: value for field, value in source.items() if field not in not_copied},
+        **protections_of_new(call, destination),
+        **_access_of_new(call, destination, "destinationPredefinedAcl"),
+        **given_metadata(call),
+        **new_identity(call, bucket, name),
+    }
     write_object(call, copy, replaced)
-    return metadata_of(call, copy)
+    return shown_object(call, copy, "full" if call.body.get("acl") else "noAcl")
 
 
 _MOST_SOURCES: Final = 32
@@ -364,9 +449,7 @@ _MOST_SOURCES: Final = 32
 def compose_object(call: Call) -> Json:
     """Concatenate objects of a bucket into a new one, without an MD5 hash; delete the sources if asked to."""
     bucket, name, given = call.path["destinationBucket"], call.path["destinationObject"], call.body.get("sourceObjects")
-    destination = call.store.get(f"b/{bucket}")
-    if destination is None:
-        raise ApiError(404, "The specified bucket does not exist.")
+    destination = find_bucket(call, bucket)
     if not given:
         raise required("sourceObjects")
     if len(given) > _MOST_SOURCES:
@@ -383,6 +466,7 @@ def compose_object(call: Call) -> Json:
         "contentType": DEFAULT_TYPE,
         "componentCount": sum(source.get("componentCount", 1) for source in sources),
         **protections_of_new(own, destination),
+        **_access_of_new(own, destination, "destinationPredefinedAcl"),
         **given_metadata(own),
         CONTENT: base64.b64encode(content).decode(),
     }

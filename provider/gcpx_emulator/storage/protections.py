@@ -19,7 +19,7 @@ _RELEASED: Final = "_released"
 """The stored field with the time at which an event-based hold ended; the retention period begins again then."""
 NOT_INHERITED: Final = frozenset({*HOLDS, _RELEASED, "kmsKeyName"})
 """The fields of a protection, which a copy does not take over from its source."""
-_NOT_EMULATED: Final = ("acl", "contexts", "retention")
+_NOT_EMULATED: Final = ("contexts", "retention")
 
 
 def refuse_other_protections(call: Call) -> None:

@@ -4,7 +4,7 @@
 from gcpx_emulator.core.discovery import MERGE_PATCH, Api, methods_of, serve, serve_page
 from gcpx_emulator.core.errors import ErrorForm
 from gcpx_emulator.core.json_data import Json
-from gcpx_emulator.storage import buckets, notification_configs, objects, permissions
+from gcpx_emulator.storage import access_controls, buckets, hmac_keys, notification_configs, objects, permissions
 
 
 def _amend(content: Json) -> None:

@@ -7,6 +7,8 @@ from typing import Any, Final
 import attrs
 import httpx
 
+from gcpx_emulator.core.printing import printable
+
 _LONGEST_WAIT: Final = 60.0
 """The longest time of a request in seconds; those that wait for deliveries take longest."""
 
@@ -77,8 +79,8 @@ def reason(answer: httpx.Response) -> str:
     except (ValueError, KeyError, TypeError):
         message = answer.text
     request = answer.request
-    return f"{request.method} {request.url.path}: {answer.status_code}: {_one_line(message)}"
+    return _one_line(f"{request.method} {request.url.path}: {answer.status_code}: {message}")
 
 
 def _one_line(message: object) -> str:
-    return " ".join(str(message).split())
+    return printable(" ".join(str(message).split()))

@@ -50,7 +50,9 @@ def test_a_low_obtainability_is_a_warning(online, cloud):
 
 
 def test_the_question_names_zones_machine_types_and_the_new_instances(online, cloud):
-    policy = {"targetShape": "BALANCED", "locations": {"zones/us-east1-b": {"preference": "ALLOW"}, "zones/us-east1-c": {"preference": "DENY"}}}  # fmt: skip
+    zones = [{"zone": "zones/us-east1-b"}, {"zone": "zones/us-east1-c"}]
+    locations = {"zones/us-east1-c": {"preference": "DENY"}, "zones/us-east1-d": {"preference": "ALLOW"}}
+    policy = {"targetShape": "BALANCED", "zones": zones, "locations": locations}
     flexible = {"instanceSelections": {"first": {"machineTypes": ["e2-small"], "rank": 1}, "second": {"machineTypes": ["e2-medium"]}}}  # fmt: skip
     created = online.create(FLEET, "workers", fleet(2, **SPOT))
     online.check(FLEET, "workers", fleet(5, **SPOT, locationPolicy=policy, instanceFlexibilityPolicy=flexible), created.inputs)  # fmt: skip

@@ -98,6 +98,16 @@ def test_a_new_balanced_fleet_uses_the_zones_that_have_room(stack, cloud):
     assert _zones(cloud) == {B: 4, C: 4, D: 1}
 
 
+def test_a_zone_that_is_allowed_excludes_no_other(stack, cloud):
+    policy = {**BALANCED, "locations": {f"zones/{B}": {"preference": "ALLOW"}}}
+    stack.run("up", fleet(3, locationPolicy=policy))
+    assert _zones(cloud) == {B: 1, C: 1, D: 1}
+    stack.run("up", fleet(6, locationPolicy=policy))
+
+    assert stack.failed is None
+    assert _zones(cloud) == {B: 2, C: 2, D: 2}
+
+
 UNKNOWN_ZONE = "us-east1-x is not a zone of us-east1, which has the zones us-east1-b, us-east1-c, us-east1-d"
 
 
@@ -157,6 +167,7 @@ def test_the_most_members_of_a_zone_hold_for_the_fleet(stack, cloud, shape):
     locations = {
         f"zones/{B}": {"preference": "ALLOW", "constraints": {"maxCount": 2}},
         f"zones/{C}": {"preference": "ALLOW", "constraints": {"maxCount": 4}},
+        f"zones/{D}": {"preference": "DENY"},
     }
     places = {"targetShape": shape, "locations": locations}
     for count in (2, 3, 4):

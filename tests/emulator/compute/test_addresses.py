@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 import pytest
 from values.programs import DEBIAN, PROJECT, ZONE
+
+from gcpx_emulator.core.store import Store
 
 BASE = f"/compute/v1/projects/{PROJECT}"
 ADDRESSES = f"{BASE}/regions/us-east1/addresses"
@@ -183,3 +187,87 @@ def test_addresses_are_read_and_listed(http, name):
     groups = http.get(f"{BASE}/aggregated/addresses").json()["items"]
     assert groups["regions/us-east1"]["addresses"] == [reserved]
     assert http.get(f"{ADDRESSES}/none").status_code == 404
+
+
+def _held(http, address):
+    """Return whether an instance or a reserved address holds an internal address, for which one is reserved."""
+    body = {"name": "probe", "addressType": "INTERNAL", "address": address}
+    done = http.get(http.post(ADDRESSES, json=body).json()["selfLink"].removeprefix("https://www.googleapis.com"))
+    http.delete(f"{ADDRESSES}/probe")
+    return "error" in done.json()
+
+
+def test_an_address_is_free_again_when_its_holder_is_gone(http):
+    _insert(http, "vm", networkIP="10.142.0.9", accessConfigs=[{}])
+    _reserve(http, name="kept", addressType="INTERNAL", address="10.142.0.8")
+    before = [_held(http, address) for address in ("10.142.0.8", "10.142.0.9")]
+    http.delete(f"{BASE}/zones/{ZONE}/instances/vm")
+    http.delete(f"{ADDRESSES}/kept")
+
+    assert before == [True, True]
+    assert [_held(http, address) for address in ("10.142.0.8", "10.142.0.9")] == [False, False]
+
+
+def test_an_external_address_is_free_again_when_its_configuration_is_gone(http):
+    reserved = _reserve(http, name="outside")
+    _insert(http, "vm", accessConfigs=[{"natIP": reserved["address"], "name": "External NAT"}])
+    where = {"accessConfig": "External NAT", "networkInterface": "nic0"}
+    http.post(f"{BASE}/zones/{ZONE}/instances/vm/deleteAccessConfig", params=where)
+
+    assert http.get(f"{ADDRESSES}/outside").json() == reserved
+    other = _insert(http, "other", accessConfigs=[{"natIP": reserved["address"]}])
+    assert "error" not in http.get(other["selfLink"].removeprefix("https://www.googleapis.com")).json()
+    assert _interface(http, "other")["accessConfigs"][0]["natIP"] == reserved["address"]
+
+
+def test_a_loaded_state_holds_its_own_addresses(http):
+    _insert(http, "vm", networkIP="10.142.0.9")
+    state = http.get("/_emulator/state").content
+    http.post("/_emulator/reset")
+    assert not _held(http, "10.142.0.9")
+    _insert(http, "other", networkIP="10.142.0.8")
+    http.put("/_emulator/state", content=state)
+
+    assert [_held(http, address) for address in ("10.142.0.8", "10.142.0.9")] == [False, True]
+
+
+def test_a_file_that_is_opened_again_holds_its_addresses(tmp_path):
+    path, subnetwork = (
+        f"projects/{PROJECT}/zones/{ZONE}/instances/vm",
+        f"projects/{PROJECT}/regions/us-east1/subnetworks/s",
+    )
+    interface = {"subnetwork": f"https://www.googleapis.com/compute/v1/{subnetwork}", "networkIP": "10.0.0.2"}
+    for _ in range(2):
+        store = Store(str(tmp_path / "state"))
+        store.put(path, {"networkInterfaces": [interface | {"accessConfigs": [{"natIP": "34.0.0.1"}]}]})
+        store.close()
+    again = Store(str(tmp_path / "state"))
+
+    again.put(f"projects/{PROJECT}/regions/us-east1/addresses/kept", {**interface, "address": "10.0.0.2"})
+    counts = [again.count_held(subnetwork)]
+    assert len(again.holders("10.0.0.2", subnetwork)) == 2
+    assert again.holders("34.0.0.1", "") == [path]
+    for deleted in (path, f"projects/{PROJECT}/regions/us-east1/addresses/kept"):
+        again.delete(deleted)
+        counts.append(again.count_held(subnetwork))
+    assert counts == [1, 1, 0], "an address with two holders counts once"
+    again.close()
+
+
+def test_the_work_of_an_insertion_does_not_grow_with_the_instances(cloud, http):
+    store, steps, work = cloud.emulator.store, count(), []
+    _insert(http, "first")
+    http.post("/_emulator/clock", json={"advance": 3600})  # nothing is due any longer
+    first = store.get(f"projects/{PROJECT}/zones/{ZONE}/instances/first")
+    # SQLite reports each hundred of its steps; a row of an index takes few, and a row of JSON many.
+    store._database.set_progress_handler(lambda: next(steps) and None, 100)  # noqa: SLF001 - SQLite's own counter
+    for number in range(2):
+        before = next(steps)
+        _insert(http, f"counted-{number}")
+        work.append(next(steps) - before)
+        with store.transaction():
+            for index in range(1000):
+                own = first["networkInterfaces"][0] | {"networkIP": f"10.142.{4 + index // 200}.{index % 200}"}
+                store.put(f"projects/{PROJECT}/zones/{ZONE}/instances/m{index}", first | {"networkInterfaces": [own]})
+
+    assert work[1] < work[0] + 20, "a statement reads all instances"

@@ -56,7 +56,7 @@ def test_the_operations_of_instances_are_as_far_as_the_whole(cloud, http):
 
 def test_an_instance_without_room_has_a_failed_operation_with_details(cloud, http):
     set_limits(cloud, machineTypes={ZONE: {"e2-small": 2}}, zones={"us-east1-d": 0})
-    whole = _bulk_insert(http, minCount="1", locationPolicy={"locations": {f"zones/{ZONE}": {}}})
+    whole = _bulk_insert(http, minCount="1", locationPolicy={"zones": [{"zone": f"zones/{ZONE}"}]})
     made, failed = _group(http, whole), _group(http, whole, filter="httpErrorStatusCode = 503")
     (error,) = failed[0]["error"]["errors"]
     info = next(detail["errorInfo"] for detail in error["errorDetails"] if "errorInfo" in detail)
@@ -108,7 +108,7 @@ def test_operations_agree_with_the_status_of_each_location(cloud, http):
 
 def test_a_creation_below_its_minimum_cancels_the_creations_of_the_other_instances(cloud, http):
     set_limits(cloud, zones={ZONE: 1}, plainErrors=True)
-    whole = _bulk_insert(http, locationPolicy={"locations": {f"zones/{ZONE}": {}}})
+    whole = _bulk_insert(http, locationPolicy={"zones": [{"zone": f"zones/{ZONE}"}]})
     whole = http.get(f"{BASE}/regions/{REGION}/operations/{whole['name']}").json()
     codes = [[error["code"] for error in item["error"]["errors"]] for item in [whole, *_group(http, whole)]]
 
@@ -213,7 +213,7 @@ def test_an_instance_that_is_being_made_has_not_booted(cloud, http):
 def test_instances_that_are_being_made_have_their_names_and_their_room(cloud, http):
     set_limits(cloud, zones={ZONE: 4}, plainErrors=True)
     cloud.emulator.operations.latency = 100.0
-    only = {"locationPolicy": {"locations": {f"zones/{ZONE}": {}}}}
+    only = {"locationPolicy": {"zones": [{"zone": f"zones/{ZONE}"}]}}
     _bulk_insert(http, **only)
     _bulk_insert(http, minCount="1", **only)
 
@@ -223,7 +223,7 @@ def test_instances_that_are_being_made_have_their_names_and_their_room(cloud, ht
 def test_a_bulk_creation_that_fails_takes_back_the_instances_that_it_has_shown(cloud, http):
     set_limits(cloud, zones={ZONE: 1}, plainErrors=True)
     cloud.emulator.operations.latency = 100.0
-    _bulk_insert(http, locationPolicy={"locations": {f"zones/{ZONE}": {}}})
+    _bulk_insert(http, locationPolicy={"zones": [{"zone": f"zones/{ZONE}"}]})
     seen = [_statuses(cloud, http, seconds) for seconds in (0, 50, 50)]
 
     assert seen == [{"w-001": "PROVISIONING"}, {"w-001": "STAGING"}, {}]

@@ -21,7 +21,7 @@ from servers.compute_requests import (
     template,
 )
 from values.constraint_cases import CASES, NAMES, OTHER_RAW, metadata_items
-from values.programs import ZONE
+from values.programs import ZONE, properties
 
 from gcpx_emulator.compute.constraints import CONSTRAINTS
 
@@ -35,6 +35,8 @@ def http(http):
     http.post(f"{BASE}/regions/{REGION}/resourcePolicies", json={"name": "daily"})
     source = VM.partition("/beta/")[2]
     http.post(f"{BASE}/global/machineImages?sourceInstance={source}", json={"name": "image"})
+    managed = {"name": "managed", "properties": properties()}
+    http.post(f"{BASE}/global/instanceTemplates", json=managed)
     return http
 
 

@@ -72,20 +72,13 @@ def test_a_disk_shows_what_it_was_made_with_and_the_block_size(http):
         "guestOsFeatures": [{"type": "GVNIC"}],
         "licenseCodes": ["1000205"],
     }
-    links = {
-        "resourcePolicies": ["daily"],
-        "licenses": ["global/licenses/l"],
-        "storagePool": f"zones/{ZONE}/storagePools/p",
-    }
+    links = {"resourcePolicies": ["daily"], "licenses": ["global/licenses/l"]}
     disk = _made(http, **given, **links)
     home = f"https://www.googleapis.com{BASE}"
 
     assert given.items() <= disk.items()
     assert disk["resourcePolicies"] == [f"{home}/regions/us-east1/resourcePolicies/daily"]
-    assert (disk["licenses"], disk["storagePool"]) == (
-        [f"{home}/global/licenses/l"],
-        f"{home}/zones/{ZONE}/storagePools/p",
-    )
+    assert disk["licenses"] == [f"{home}/global/licenses/l"]
     assert (disk["physicalBlockSizeBytes"], disk["sizeGb"]) == ("4096", "500")
 
 

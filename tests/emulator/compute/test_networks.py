@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from values.programs import DEBIAN, PROJECT, ZONE, properties
 
+from gcpx_emulator.compute.locations import REGIONS
+
 BASE = f"/compute/v1/projects/{PROJECT}"
 REGION = f"{BASE}/regions/us-east1"
 URL = f"https://www.googleapis.com{BASE}"
@@ -78,7 +80,7 @@ def test_a_network_in_auto_mode_has_a_subnetwork_in_every_region(http, name):
         for region in ("us-central1", "europe-west9", "us-west4")
     }
 
-    assert len(network["subnetworks"]) == 20
+    assert len(network["subnetworks"]) == len(REGIONS)
     assert ranges == {"us-central1": "10.128.0.0/20", "europe-west9": "10.200.0.0/20", "us-west4": "10.182.0.0/20"}
 
 
@@ -105,7 +107,7 @@ def test_the_pages_of_a_list_over_all_regions_have_everything_once(http, path):
         found += [item["selfLink"] for group in answer["items"].values() for item in group.get(collection, ())]
         token = answer.get("nextPageToken")
 
-    assert len(found) == len(set(found)) == (20 if collection == "subnetworks" else 3)
+    assert len(found) == len(set(found)) == (len(REGIONS) if collection == "subnetworks" else 3)
 
 
 def test_a_network_is_changed(http, vpc):
@@ -128,7 +130,7 @@ def test_the_network_and_the_subnetworks_of_every_project_can_be_changed(http):
     http.post(f"{url}/setPrivateIpGoogleAccess", json={"privateIpGoogleAccess": True})
     network = http.get(f"{BASE}/global/networks/default").json()
 
-    assert (network["routingConfig"]["routingMode"], len(network["subnetworks"])) == ("GLOBAL", 20)
+    assert (network["routingConfig"]["routingMode"], len(network["subnetworks"])) == ("GLOBAL", len(REGIONS))
     assert [item["name"] for item in http.get(f"{BASE}/global/networks").json()["items"]] == ["default"]
     assert [item["privateIpGoogleAccess"] for item in http.get(f"{REGION}/subnetworks").json()["items"]] == [True]
     assert http.get(f"{BASE}/regions/us-west1/subnetworks/default").json()["privateIpGoogleAccess"] is False
@@ -492,3 +494,14 @@ def test_an_interface_moves_to_another_subnetwork(http, vpc):
     message = f"IP '{taken}' is already being used by another resource."
     assert _error(asked, http) == ("IP_IN_USE_BY_ANOTHER_RESOURCE", message)
     assert (after["network"], after["networkIP"]) == (f"{URL}/global/networks/vpc", "10.9.0.2")
+
+
+def test_the_effective_firewall_rules_of_a_network_are_its_own(http, vpc):
+    url, rule = f"{BASE}/global/networks/vpc/getEffectiveFirewalls", {"allowed": [{"IPProtocol": "tcp"}]}
+    before = http.get(url).json()
+    _make(http, "global/firewalls", {"name": "own", "network": "global/networks/vpc", **rule})
+    _make(http, "global/firewalls", {"name": "other", **rule})
+
+    assert before == {}
+    assert http.get(url).json() == {"firewalls": [http.get(f"{BASE}/global/firewalls/own").json()]}
+    assert http.get(f"{BASE}/global/networks/none/getEffectiveFirewalls").status_code == 404

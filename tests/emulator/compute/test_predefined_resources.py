@@ -97,3 +97,15 @@ def test_a_public_image_is_read_by_its_numeric_id(cloud):
     newest = images.get_from_family(project="debian-cloud", family="debian-12")
 
     assert images.get(project="debian-cloud", image=str(newest.id)).name == newest.name
+
+
+@pytest.mark.parametrize("collection", ["acceleratorTypes", "diskTypes"])
+def test_types_of_all_zones_are_listed_together(http, collection):
+    of_zone = http.get(f"{BASE}/zones/{ZONE}/{collection}").json()["items"]
+    found = http.get(f"{BASE}/aggregated/{collection}").json()
+    everything = http.get(f"{BASE}/aggregated/{collection}?includeAllScopes=true").json()["items"]
+
+    assert found["items"][f"zones/{ZONE}"][collection] == of_zone
+    assert {item["zone"] for item in of_zone} == {f"https://www.googleapis.com{BASE}/zones/{ZONE}"}
+    assert found["kind"] == f"compute#{collection.removesuffix('s')}AggregatedList"
+    assert everything["global"]["warning"]["code"] == "NO_RESULTS_ON_PAGE"

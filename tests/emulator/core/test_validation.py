@@ -16,7 +16,7 @@ def _error(response):
 @pytest.mark.parametrize(
     ("method", "path", "status", "words"),
     [
-        ("GET", f"{BASE}/global/routes", 501, "compute.routes.list is not emulated"),
+        ("GET", f"{BASE}/global/healthChecks", 501, "compute.healthChecks.list is not emulated"),
         ("GET", f"{BASE}/nothing", 404, "is not a path of any API"),
         ("GET", "/compute/v2/projects/p/regions", 404, "is not a path of any API"),
         ("PUT", TEMPLATES, 405, "PUT is not allowed"),
@@ -57,7 +57,8 @@ def test_requests_that_fit_no_method_are_refused(http, cloud, method, path, stat
     [
         ({"nmae": "x"}, 'Unknown name "nmae": Cannot find field.'),
         ({"properties": {"disks": [{"mode": "x"}]}}, "Invalid value at 'properties.disks[0].mode' (TYPE_ENUM)"),
-        ({"properties": {"canIpForward": "yes"}}, "(TYPE_BOOL)"),
+        ({"properties": {"canIpForward": "maybe"}}, "(TYPE_BOOL)"),
+        ({"properties": {"canIpForward": 1}}, "(TYPE_BOOL)"),
         ({"properties": {"disks": {}}}, "a list is expected"),
         ({"properties": []}, "an object is expected"),
         ({"properties": {"disks": [None]}}, "Invalid value at 'properties.disks[0]': null is not allowed in a list"),
@@ -103,6 +104,16 @@ def _done(cloud, http, method, path, body=None):
     assert answer.status_code == 200, answer.text
     cloud.emulator.operations.settle()
     return answer.json()
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"), [("true", True), ("True", True), ("1", True), ("false", False), ("no", False)]
+)
+def test_a_boolean_may_be_written_as_a_text(http, text, meant):
+    answer = http.post(TEMPLATES, json={"name": "web", "properties": properties(canIpForward=text)})
+
+    assert answer.status_code == 200, answer.text
+    assert http.get(f"{TEMPLATES}/web").json()["properties"]["canIpForward"] is meant
 
 
 def test_an_empty_text_for_an_enum_is_the_same_as_none(cloud, http):

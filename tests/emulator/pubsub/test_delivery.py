@@ -231,6 +231,19 @@ def test_a_push_that_fails_too_often_goes_to_the_dead_letter_topic(cloud, http):
     assert (found["data"], found["attributes"]["CloudPubSubDeadLetterSourceDeliveryCount"]) == ("eA==", "5")
 
 
+def test_a_seek_lets_acknowledged_messages_be_pushed_again(cloud, http):
+    with endpoint(_recorder()) as receiver:
+        settings = {"retainAckedMessages": True, "pushConfig": {"pushEndpoint": receiver.url}}
+        http.put(f"/v1/{SUBSCRIPTION}", json={"topic": TOPIC, **settings}).raise_for_status()
+        http.post(f"/v1/{TOPIC}:publish", json={"messages": [{"data": "eA=="}]})
+        first = receiver.next()[1]["message"]
+        cloud.deliveries(1)
+        http.post(f"/v1/{SUBSCRIPTION}:seek", json={"time": "2020-01-01T00:00:00Z"}).raise_for_status()
+        again = receiver.next()[1]["message"]
+
+    assert again == first
+
+
 def test_messages_of_one_key_are_pushed_one_after_the_other(http):
     with endpoint(_recorder(500, 500)) as receiver:
         settings = {"enableMessageOrdering": True, "retryPolicy": AT_ONCE}

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import json
 import queue
+import re
 import subprocess
 import sys
 import threading
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 
 import grpc
 import pytest
@@ -31,6 +34,8 @@ from gcpx_emulator.testing.background import serving
 
 TOPIC = f"projects/{PROJECT}/topics/events"
 SUBSCRIPTION = f"projects/{PROJECT}/subscriptions/worker"
+SNAPSHOT = f"projects/{PROJECT}/snapshots/before"
+SCHEMA = f"projects/{PROJECT}/schemas/state"
 AT_ONCE = pubsub_v1.types.BatchSettings(max_messages=1)
 
 
@@ -308,6 +313,116 @@ def test_a_detached_subscription_loses_its_messages_and_gets_no_more(publisher, 
     assert subscriber.get_subscription(subscription=SUBSCRIPTION).topic == "_deleted-topic_"
 
 
+def test_snapshots_are_made_changed_listed_and_deleted_and_have_a_policy(publisher, subscriber):
+    _subscribe(subscriber)
+    project, now = f"projects/{PROJECT}", datetime.now(UTC)
+    made = subscriber.create_snapshot(request={"name": SNAPSHOT, "subscription": SUBSCRIPTION, "labels": {"a": "b"}})
+    end = now + timedelta(days=1)
+    change = {"name": SNAPSHOT, "labels": {"c": "d"}, "expire_time": end}
+    mask = {"paths": ["labels", "expire_time"]}
+    changed = subscriber.update_snapshot(request={"snapshot": change, "update_mask": mask})
+    binding = policy_pb2.Binding(role="roles/pubsub.viewer", members=["user:a@example.com"])
+    policy = policy_pb2.Policy(bindings=[binding])
+    subscriber.set_iam_policy(iam_policy_pb2.SetIamPolicyRequest(resource=SNAPSHOT, policy=policy))
+
+    assert (made.name, made.topic, made.labels) == (SNAPSHOT, TOPIC, {"a": "b"})
+    assert timedelta(days=6, hours=23) < made.expire_time - now < timedelta(days=7, hours=1)
+    assert (changed.labels, abs(changed.expire_time - end) < timedelta(seconds=1)) == ({"c": "d"}, True)
+    assert subscriber.get_snapshot(snapshot=SNAPSHOT) == changed
+    assert list(subscriber.list_snapshots(project=project)) == [changed]
+    assert list(publisher.list_topic_snapshots(request={"topic": TOPIC})) == [SNAPSHOT]
+    read = subscriber.get_iam_policy(iam_policy_pb2.GetIamPolicyRequest(resource=SNAPSHOT))
+    assert list(read.bindings) == [binding]
+    subscriber.delete_snapshot(snapshot=SNAPSHOT)
+    assert not list(subscriber.list_snapshots(project=project))
+    with pytest.raises(exceptions.NotFound):
+        subscriber.get_snapshot(snapshot=SNAPSHOT)
+
+
+DEFINITION = '{"type": "record", "name": "State", "fields": [{"name": "name", "type": "string"}]}'
+
+
+@pytest.fixture
+def schemas(publisher):
+    with SchemaServiceClient() as client:
+        yield client
+
+
+def test_schemas_and_their_revisions_are_made_read_listed_and_deleted(schemas):
+    project, given = f"projects/{PROJECT}", {"name": SCHEMA, "type_": "AVRO", "definition": DEFINITION}
+    made = schemas.create_schema(request={"parent": project, "schema": given, "schema_id": "state"})
+    second = schemas.commit_schema(request={"name": SCHEMA, "schema": given})
+    third = schemas.rollback_schema(request={"name": SCHEMA, "revision_id": made.revision_id})
+    listed = list(schemas.list_schema_revisions(request={"name": SCHEMA, "view": "FULL", "page_size": 2}))
+    policy = policy_pb2.Policy(
+        bindings=[policy_pb2.Binding(role="roles/pubsub.viewer", members=["user:a@example.com"])]
+    )
+    schemas.set_iam_policy(iam_policy_pb2.SetIamPolicyRequest(resource=SCHEMA, policy=policy))
+
+    assert (made.name, made.type_.name, made.definition) == (SCHEMA, "AVRO", DEFINITION)
+    assert listed == [third, second, made]
+    assert schemas.get_schema(name=SCHEMA) == third
+    assert schemas.get_schema(name=f"{SCHEMA}@{made.revision_id}") == made
+    assert [(one.name, one.definition) for one in schemas.list_schemas(parent=project)] == [(SCHEMA, "")]
+    assert schemas.delete_schema_revision(name=f"{SCHEMA}@{third.revision_id}") == second
+    read = schemas.get_iam_policy(iam_policy_pb2.GetIamPolicyRequest(resource=SCHEMA))
+    assert list(read.bindings) == list(policy.bindings)
+    schemas.delete_schema(name=SCHEMA)
+    with pytest.raises(exceptions.NotFound):
+        schemas.get_schema(name=SCHEMA)
+
+
+def test_schemas_and_messages_are_validated(schemas):
+    project, schema = f"projects/{PROJECT}", {"type_": "AVRO", "definition": DEFINITION}
+    schemas.validate_schema(parent=project, schema=schema)
+    request = {"parent": project, "schema": schema, "encoding": "JSON"}
+    schemas.validate_message(request={**request, "message": b'{"name": "Alaska"}'})
+
+    with pytest.raises(exceptions.InvalidArgument, match="not an Avro schema"):
+        schemas.validate_schema(parent=project, schema={**schema, "definition": "{}"})
+    with pytest.raises(exceptions.InvalidArgument, match="failed schema validation"):
+        schemas.validate_message(request={**request, "message": b"{}"})
+
+
+def test_a_topic_takes_only_messages_that_match_its_schema(schemas, publisher, subscriber):
+    project, schema = f"projects/{PROJECT}", {"type_": "AVRO", "definition": DEFINITION}
+    made = schemas.create_schema(request={"parent": project, "schema": schema, "schema_id": "state"})
+    settings = {"schema": SCHEMA, "encoding": "BINARY"}
+    topic = publisher.update_topic(
+        topic={"name": TOPIC, "schema_settings": settings}, update_mask={"paths": ["schema_settings"]}
+    )
+    _subscribe(subscriber)
+    bounds = {"first_revision_id": made.revision_id, "last_revision_id": made.revision_id}
+    change = {"topic": {"name": TOPIC, "schema_settings": bounds}}
+    mask = "schemaSettings.firstRevisionId,schemaSettings.lastRevisionId"
+    bounded = publisher.update_topic(request={**change, "update_mask": mask})
+    _publish(publisher, "\x0cAlaska")
+    with pytest.raises(exceptions.InvalidArgument, match="failed schema validation") as caught:
+        _publish(publisher, "Alaska")
+
+    assert (topic.schema_settings.schema, bounded.schema_settings.encoding.name) == (SCHEMA, "BINARY")
+    assert bounded.schema_settings.last_revision_id == made.revision_id
+    assert caught.value.details[0].reason == "INVALID_BINARY_AVRO_MESSAGE"
+    (received,) = _pulled(subscriber)
+    assert (received.message.data, received.message.attributes["googclient_schemaname"]) == (b"\x0cAlaska", SCHEMA)
+
+
+def test_an_open_stream_gets_what_a_seek_brings_back(subscriber, publisher, stream):
+    _subscribe(subscriber, retain_acked_messages=True)
+    begin = datetime.now(UTC) - timedelta(minutes=1)
+    subscriber.create_snapshot(name=SNAPSHOT, subscription=SUBSCRIPTION)
+    _publish(publisher, "one")
+    opened = stream()
+    received = []
+    for target in ({"snapshot": SNAPSHOT}, {"time": begin}):
+        data, ack_ids = opened.received()
+        received += data
+        subscriber.acknowledge(subscription=SUBSCRIPTION, ack_ids=ack_ids)
+        subscriber.seek(request={"subscription": SUBSCRIPTION, **target})
+
+    assert [*received, *opened.received()[0]] == ["one"] * 3
+
+
 def test_a_stream_ends_with_its_subscription(publisher, subscriber, stream):
     _subscribe(subscriber)
     _publish(publisher, "one")
@@ -381,6 +496,27 @@ def test_errors_have_the_codes_of_google(cloud, publisher, subscriber):
         assert (caught.value.grpc_status_code.name, call.__name__) == (code, call.__name__)
 
 
+@pytest.mark.parametrize(
+    ("status", "body", "code", "message"),
+    [
+        (403, {"error": "no"}, "PERMISSION_DENIED", "no"),
+        (429, {"error": ["no"]}, "RESOURCE_EXHAUSTED", "['no']"),
+        (503, {}, "UNAVAILABLE", "The response has the status 503."),
+        (400, {"error": {"status": ["ABORTED"], "message": 1}}, "UNKNOWN", "1"),
+        (400, {"error": {"status": "ABORTED", "details": [{"@type": "type.googleapis.com/a.B"}]}}, "ABORTED", "400"),
+        (400, {"error": {"status": "ABORTED", "details": "none"}}, "ABORTED", "400"),
+        (400, {"error": {"status": "OK"}}, "UNKNOWN", "400"),
+        (200, {"labels": "none"}, "INTERNAL", "The response is not a Topic."),
+    ],
+)
+def test_a_fault_with_any_body_is_an_error_with_a_code(cloud, publisher, status, body, code, message):
+    cloud.fail("pubsub.projects.topics.get", status=status, body=json.dumps(body))
+
+    with pytest.raises(exceptions.GoogleAPICallError, match=re.escape(message)) as caught:
+        publisher.get_topic(topic=TOPIC, retry=None)
+    assert caught.value.grpc_status_code.name == code
+
+
 def test_a_fault_of_pulls_fails_a_stream_and_the_log_has_it(cloud, subscriber, stream):
     _subscribe(subscriber)
     cloud.fail("pubsub.projects.subscriptions.pull", status=403, message="no")
@@ -391,28 +527,25 @@ def test_a_fault_of_pulls_fails_a_stream_and_the_log_has_it(cloud, subscriber, s
     assert (entry["path"], entry["status"]) == ("/google.pubsub.v1.Subscriber/StreamingPull", 403)
 
 
-def test_a_method_that_is_not_emulated_is_named(cloud, subscriber, monkeypatch):
-    _subscribe(subscriber)
-    with pytest.raises(exceptions.MethodNotImplemented) as seek:
-        subscriber.seek(request={"subscription": SUBSCRIPTION})
-    with SchemaServiceClient() as schemas, pytest.raises(exceptions.MethodNotImplemented) as schema:
-        schemas.get_schema(name=f"projects/{PROJECT}/schemas/s")
-    with grpc.insecure_channel(cloud.host) as channel, pytest.raises(grpc.RpcError) as other:
-        channel.unary_unary("/google.storage.v2.Storage/GetBucket")(b"", timeout=HANGS)
+def test_a_method_that_is_not_emulated_is_named(cloud):
+    messages = []
+    for name in ("/google.pubsub.v1.Publisher/Other", "/google.storage.v2.Storage/GetBucket"):
+        with grpc.insecure_channel(cloud.host) as channel, pytest.raises(grpc.RpcError) as caught:
+            channel.unary_unary(name)(b"", timeout=HANGS)
+        assert caught.value.code() is grpc.StatusCode.UNIMPLEMENTED
+        messages.append(caught.value.details())
 
-    assert seek.value.message == "google.pubsub.v1.Subscriber/Seek is not emulated"
-    assert schema.value.message == "google.pubsub.v1.SchemaService/GetSchema is not emulated"
-    assert (
-        other.value.details()
-        == "google.storage.v2.Storage/GetBucket is not emulated over gRPC, use the client with REST"
-    )
+    assert messages == [
+        "google.pubsub.v1.Publisher/Other is not emulated",
+        "google.storage.v2.Storage/GetBucket is not emulated over gRPC, use the client with REST",
+    ]
 
 
 def test_every_rest_method_of_pubsub_has_a_twin(publisher):
     name = itertools.count()
     called = set()
     for method in METHODS.values():
-        for kind in ("topics", "subscriptions"):
+        for kind in ("topics", "subscriptions", "snapshots", "schemas"):
             message = method.request()
             for path in method.paths:
                 field = path.partition("{")[2].partition("=")[0]

@@ -240,3 +240,24 @@ def test_a_deletion_may_have_the_projection_of_reads(cloud, http):
     storage_client(cloud).create_bucket("another-bucket")
 
     assert http.delete("/storage/v1/b/another-bucket", params={"projection": "full"}).status_code == 204
+
+
+def test_the_layout_of_a_bucket_is_read(http):
+    _made(http, location="us-east1", hierarchicalNamespace={"enabled": True})
+
+    assert http.get(f"{BUCKETS}/made/storageLayout").json() == {
+        "kind": "storage#storageLayout",
+        "bucket": "made",
+        "location": "US-EAST1",
+        "locationType": "region",
+        "hierarchicalNamespace": {"enabled": True},
+    }
+    assert http.get(f"{BUCKETS}/missing/storageLayout").status_code == 404
+
+
+def test_a_bucket_has_no_managed_folders(http):
+    _made(http)
+
+    assert http.get(f"{BUCKETS}/made/managedFolders").json() == {"kind": "storage#managedFolders"}
+    assert http.post(f"{BUCKETS}/made/managedFolders", json={"name": "a/"}).status_code == 501
+    assert http.get(f"{BUCKETS}/missing/managedFolders").status_code == 404

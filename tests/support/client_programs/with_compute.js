@@ -35,6 +35,14 @@ async function done([answer]) {
     await done(await instances.start({project, zone, instance: "web"}));
   });
   await step("create a managed instance group", async () => {
+    await new compute.InstanceTemplatesClient().insert({project, instanceTemplateResource: {
+      name: "web",
+      properties: {
+        machineType: "e2-small",
+        disks: [{boot: true, autoDelete: true, initializeParams: {sourceImage: "projects/debian-cloud/global/images/family/debian-12"}}],
+        networkInterfaces: [{network: "global/networks/default"}],
+      },
+    }});
     await done(await new compute.InstanceGroupManagersClient().insert({project, zone, instanceGroupManagerResource: {
       name: "group", baseInstanceName: "group", targetSize: 1, instanceTemplate: "global/instanceTemplates/web",
     }}));

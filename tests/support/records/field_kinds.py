@@ -19,8 +19,13 @@ from gcpx_emulator.core.discovery import document
 
 BASE: Final = f"/compute/beta/projects/{PROJECT}"
 TOPIC: Final = f"projects/{PROJECT}/topics/uploads"
+WORKER: Final = f"projects/{PROJECT}/subscriptions/worker"
+SNAPSHOT: Final = f"projects/{PROJECT}/snapshots/made"
+SCHEMA: Final = f"projects/{PROJECT}/schemas/made"
 VM: Final = f"zones/{ZONE}/instances/example-vm"
 DISK: Final = f"zones/{ZONE}/disks/example-data"
+POOL: Final = f"zones/{ZONE}/storagePools/pool"
+HYPERDISK: Final = f"zones/{ZONE}/diskTypes/hyperdisk-balanced"
 POLICY: Final = "regions/us-east1/resourcePolicies/daily"
 KEY: Final = {"rawKey": DISK_KEY}
 HASHED: Final = {"sha256": base64.b64encode(hashlib.sha256(base64.b64decode(DISK_KEY)).digest()).decode()}
@@ -46,6 +51,12 @@ _INSTANCE: Final = _inserted(f"zones/{ZONE}/instances", view="FULL")
 _MACHINE: Final = {**properties(), "machineType": f"zones/{ZONE}/machineTypes/n1-standard-1"}
 
 
+def _route(http: Any, body: Json) -> Sent:
+    """Insert a route, through an address if the fields name no next hop."""
+    hop = {} if any(name.startswith("nextHop") for name in body) else {"nextHopIp": "10.0.0.1"}
+    return _inserted("global/routes")(http, {**hop, **body})
+
+
 def _properties(http: Any, body: Json) -> Sent:
     answer, read = _TEMPLATE(http, {"properties": properties(**body)})
     return answer, lambda: read()["properties"]
@@ -69,7 +80,8 @@ def _scheduling(http: Any, body: Json) -> Sent:
 def _new_disk(http: Any, body: Json) -> Sent:
     """Insert an instance with these `initializeParams`, and read the disk that is made."""
     disk = {"boot": True, "initializeParams": {"sourceImage": DEBIAN, **body}}
-    answer, read = _INSTANCE(http, {**_MACHINE, "disks": [disk]})
+    with_hyperdisks = {"machineType": f"zones/{ZONE}/machineTypes/c3-standard-4"} if "storagePool" in body else {}
+    answer, read = _INSTANCE(http, {**_MACHINE, **with_hyperdisks, "disks": [disk]})
     return answer, lambda: http.get(read()["disks"][0]["source"].partition("googleapis.com")[2]).json()
 
 
@@ -136,7 +148,7 @@ def _object(http: Any, body: Json) -> Sent:
     headers = {"Content-Type": "multipart/related; boundary=x"}
     url = f"/upload/storage/v1/b/{BUCKET}/o?uploadType=multipart"
     answer = http.post(url, content=f"{content}--x--", headers=headers)
-    return answer, lambda: http.get(f"/storage/v1/b/{BUCKET}/o/{name}").json()
+    return answer, lambda: http.get(f"/storage/v1/b/{BUCKET}/o/{name}?projection=full").json()
 
 
 def _notification(http: Any, body: Json) -> Sent:
@@ -230,6 +242,11 @@ SHOWN_SOURCES: Final = {
     **dict.fromkeys(KEYS, HASHED),
 }
 ACL: Final = [{"entity": "allUsers", "role": "READER"}]
+NOT_EMULATED_OF_MANAGERS: Final = frozenset(
+    {"allInstancesConfig", "autoHealingPolicies", "distributionPolicy", "failoverAction", "instanceFlexibilityPolicy",
+     "instanceLifecyclePolicy", "multiMig", "resourcePolicies", "serviceAccount", "standbyPolicy", "statefulPolicy",
+     "targetPools", "targetSizePolicy", "targetStoppedSize", "targetSuspendedSize"}
+)  # fmt: skip
 KINDS: Final = [
     Kind(
         name="disk",
@@ -243,9 +260,13 @@ KINDS: Final = [
             "replicaZones": [f"zones/us-east1-{letter}" for letter in "bc"],
             "sizeGb": "20",
             "sourceMachineImage": "global/machineImages/golden",
+            "storagePool": POOL,
             "type": f"zones/{ZONE}/diskTypes/pd-ssd",
         },
-        beside={"sourceMachineImage": {"sourceMachineImageDiskDeviceName": "boot"}},
+        beside={
+            "sourceMachineImage": {"sourceMachineImageDiskDeviceName": "boot"},
+            "storagePool": {"type": HYPERDISK},
+        },
         shown=SHOWN_SOURCES,
         not_shown={"labelFingerprint": COMPUTED, "params": INPUT_ONLY},
     ),
@@ -253,9 +274,12 @@ KINDS: Final = [
         name="new disk of an instance",
         schema="AttachedDiskInitializeParams",
         send=_new_disk,
-        values={**SOURCES, "architecture": "X86_64", "diskSizeGb": "20", "provisionedIops": "10000", "resourceManagerTags": {"tagKeys/1": "tagValues/2"},
+        values={**SOURCES, "architecture": "X86_64", "diskSizeGb": "20", "provisionedIops": "10000", "resourceManagerTags": {"tagKeys/1": "tagValues/2"}, "storagePool": POOL,
                 "diskType": f"zones/{ZONE}/diskTypes/pd-ssd", "replicaZones": [f"zones/us-east1-{letter}" for letter in "bc"]},
-        beside={name: {"sourceImage": None} for name in ("sourceInstantSnapshot", "sourceSnapshot")},
+        beside={
+            **{name: {"sourceImage": None} for name in ("sourceInstantSnapshot", "sourceSnapshot")},
+            "storagePool": {"diskType": HYPERDISK},
+        },
         shown=SHOWN_SOURCES,
         not_shown={
             "diskName": "the disk has it as its name",
@@ -374,7 +398,7 @@ KINDS: Final = [
         schema="BulkInsertInstanceResource",
         send=_bulk,
         values={"count": "2", "instanceFlexibilityPolicy": {"instanceSelections": {"a": {"machineTypes": ["n1-standard-2"]}}},
-                "instanceProperties": properties(labels={"a": "b"}), "locationPolicy": {"locations": {"zones/us-east1-c": {"preference": "ALLOW"}}},
+                "instanceProperties": properties(labels={"a": "b"}), "locationPolicy": {"zones": [{"zone": "zones/us-east1-c"}]},
                 "namePattern": "NAME-x-#", "perInstanceProperties": {"NAME-x": {"hostname": "vm.example.com"}},
                 "sourceInstanceTemplate": "global/instanceTemplates/labelled"},
         beside={"perInstanceProperties": {"namePattern": None}, "sourceInstanceTemplate": {"instanceProperties": {}}},
@@ -409,6 +433,62 @@ KINDS: Final = [
         beside={"denied": {"allowed": []}},
         shown={"network": lambda link: link.endswith(f"/projects/{PROJECT}/global/networks/default")},
         not_shown={"params": INPUT_ONLY, "selfLink": BY_GOOGLE},
+    ),
+    Kind(
+        name="route",
+        schema="Route",
+        send=_route,
+        base={"destRange": "192.0.2.0/24", "network": "global/networks/default"},
+        values={
+            "destRange": "198.51.100.0/24",
+            "network": "global/networks/default",
+            "nextHopGateway": f"projects/{PROJECT}/global/gateways/default-internet-gateway",
+            "nextHopInstance": VM,
+            "nextHopIp": "10.0.0.2",
+            "tags": ["web"],
+        },
+        shown={name: lambda link: link.startswith("https://") for name in ("network", "nextHopGateway", "nextHopInstance")},
+        not_shown={"params": INPUT_ONLY, "routeStatus": BY_GOOGLE, "selfLink": BY_GOOGLE},
+        not_emulated=frozenset({"nextHopIlb", "nextHopNetwork", "nextHopVpnTunnel"}),
+    ),
+    Kind(
+        name="storage pool",
+        schema="StoragePool",
+        send=_inserted(f"zones/{ZONE}/storagePools"),
+        base={
+            "poolProvisionedCapacityGb": "10240",
+            "storagePoolType": f"zones/{ZONE}/storagePoolTypes/hyperdisk-balanced",
+        },
+        values={
+            "params": {"resourceManagerTags": {"tagKeys/1": "tagValues/2"}},
+            "poolProvisionedCapacityGb": "20480",
+            "storagePoolType": f"zones/{ZONE}/storagePoolTypes/hyperdisk-throughput",
+        },
+        not_shown={"labelFingerprint": COMPUTED, "params": INPUT_ONLY},
+        not_emulated=frozenset({"exapoolProvisionedCapacityGb", "shareSettings"}),
+    ),
+    Kind(
+        name="instance group",
+        schema="InstanceGroup",
+        send=_inserted(f"zones/{ZONE}/instanceGroups"),
+        values={"namedPorts": [{"name": "http", "port": 80}], "network": "global/networks/default"},
+        shown={"network": lambda link: link.endswith(f"/projects/{PROJECT}/global/networks/default")},
+    ),
+    Kind(
+        name="managed instance group",
+        schema="InstanceGroupManager",
+        send=_inserted(f"zones/{ZONE}/instanceGroupManagers"),
+        base={"instanceTemplate": "global/instanceTemplates/labelled", "targetSize": 0},
+        values={
+            "baseInstanceName": "vm",
+            "instanceTemplate": "global/instanceTemplates/labelled",
+            "namedPorts": [{"name": "http", "port": 80}],
+            "params": {"resourceManagerTags": {"tagKeys/1": "tagValues/2"}},
+            "updatePolicy": {"type": "OPPORTUNISTIC", "minimalAction": "REPLACE"},
+            "versions": [{"name": "web", "instanceTemplate": "global/instanceTemplates/labelled"}],
+        },
+        not_shown={"fingerprint": COMPUTED, "params": INPUT_ONLY},
+        not_emulated=NOT_EMULATED_OF_MANAGERS,
     ),
     Kind(
         name="address",
@@ -475,7 +555,7 @@ KINDS: Final = [
              "timeCreated", "timeDeleted", "timeFinalized", "timeStorageClassUpdated", "updated"),
             BY_GOOGLE,
         ),
-        not_emulated=frozenset({"acl", "contexts", "retention"}),
+        not_emulated=frozenset({"contexts", "retention"}),
     ),
     Kind(
         name="notification",
@@ -491,6 +571,7 @@ KINDS: Final = [
         api="pubsub.v1",
         schema="Topic",
         send=_put("topics"),
+        values={"schemaSettings": {"schema": SCHEMA, "encoding": "JSON"}},
         not_shown={"satisfiesPzs": BY_GOOGLE, "tags": INPUT_ONLY},
     ),
     Kind(
@@ -511,6 +592,15 @@ KINDS: Final = [
         not_emulated=frozenset(
             {"bigqueryConfig", "bigtableConfig", "cloudStorageConfig", "detached", "messageTransforms"}
         ),
+    ),
+    Kind(
+        name="snapshot of messages",
+        api="pubsub.v1",
+        schema="CreateSnapshotRequest",
+        send=_put("snapshots"),
+        base={"subscription": WORKER},
+        values={"subscription": WORKER},
+        not_shown={"subscription": "a snapshot shows the topic", "tags": INPUT_ONLY},
     ),
     Kind(
         name="message",
@@ -552,13 +642,13 @@ def value_of(schemas: Json, spec: Json) -> Any:
 
 
 def is_shown(sent: Any, shown: Any) -> bool:
-    """Return whether what was sent is there; a link may be completed, and the service may add fields."""
+    """Return whether what was sent is there; a link may be completed, and the service may add fields and items."""
     if callable(sent):
         return bool(sent(shown))
     if isinstance(sent, dict):
         return isinstance(shown, dict) and all(is_shown(value, shown.get(name)) for name, value in sent.items())
     if isinstance(sent, list):
-        return isinstance(shown, list) and len(sent) == len(shown) and all(map(is_shown, sent, shown))
+        return isinstance(shown, list) and len(sent) <= len(shown) and all(map(is_shown, sent, shown))
     return bool(sent == shown or (isinstance(sent, str) and str(shown).endswith(f"/{sent}")))
 
 
@@ -573,8 +663,19 @@ def fields_of(kind: Kind) -> dict[str, Any]:
 
 
 def prepare(http: Any) -> None:
-    """Create what requests refer to, besides an instance and a disk: a resource policy and a machine image."""
+    """Create what requests refer to, besides an instance and a disk, such as a resource policy."""
     http.post(f"{BASE}/regions/us-east1/resourcePolicies", json={"name": "daily"})
+    pool = {
+        "storagePoolType": f"zones/{ZONE}/storagePoolTypes/hyperdisk-balanced",
+        "poolProvisionedCapacityGb": "10240",
+    }
+    http.post(f"{BASE}/zones/{ZONE}/storagePools", json={"name": "pool", **pool})
+    http.put(f"/v1/{WORKER}", json={"topic": TOPIC})
+    http.put(f"/v1/{SNAPSHOT}", json={"subscription": WORKER})
+    definition = '{"type": "record", "name": "made", "fields": []}'
+    http.post(
+        f"/v1/{SCHEMA.partition('/schemas/')[0]}/schemas?schemaId=made", json={"type": "AVRO", "definition": definition}
+    )
     http.post(f"{BASE}/global/machineImages", json={"name": "golden", "sourceInstance": VM})
     http.post(f"{BASE}/global/snapshots", json={"name": "s", "sourceDisk": DISK})
     http.post(f"{BASE}/global/networks", json={"name": "vpc", "autoCreateSubnetworks": False})

@@ -7,13 +7,14 @@ from, and `tests/emulator/test_field_record.py` compares both.
 from __future__ import annotations
 
 import itertools
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
 import attrs
 import httpx
-from engines.clock import HANGS
+from engines.clock import HANGS, HOUR
 from generate.emulator_record import KEPT, NOT_SHOWN, REFUSED, TAKEN, Row, write_fields
 from records.field_kinds import (
     BASE,
@@ -21,7 +22,9 @@ from records.field_kinds import (
     KEY,
     KINDS,
     POLICY,
+    SNAPSHOT,
     TOPIC,
+    WORKER,
     Kind,
     body_with,
     fields_of,
@@ -32,6 +35,7 @@ from records.field_kinds import (
 from servers.emulated import running
 from values.programs import BLOB, BUCKET, EXPIRY, PROJECT, USER, ZONE, properties
 
+from gcpx_emulator.core.clock import timestamp
 from gcpx_emulator.core.discovery import Method, Node, document
 
 Json = dict[str, Any]
@@ -70,6 +74,10 @@ _INSERTIONS: Final = {
     "network": ("compute.networks.insert", ""),
     "subnetwork": ("compute.subnetworks.insert", ""),
     "firewall rule": ("compute.firewalls.insert", ""),
+    "route": ("compute.routes.insert", ""),
+    "storage pool": ("compute.storagePools.insert", ""),
+    "instance group": ("compute.instanceGroups.insert", ""),
+    "managed instance group": ("compute.instanceGroupManagers.insert", ""),
     "address": ("compute.addresses.insert", ""),
     "snapshot": ("compute.snapshots.insert", ""),
     "snapshot of a disk": ("compute.disks.createSnapshot", ""),
@@ -79,6 +87,7 @@ _INSERTIONS: Final = {
     "notification": ("storage.notifications.insert", ""),
     "topic": ("pubsub.projects.topics.create", ""),
     "subscription": ("pubsub.projects.subscriptions.create", ""),
+    "snapshot of messages": ("pubsub.projects.snapshots.create", ""),
     "message": ("pubsub.projects.topics.publish", "messages[]."),
     "SSH key": ("oslogin.users.sshPublicKeys.create", ""),
 }
@@ -250,6 +259,8 @@ _IMAGE: Final = _made("global/images", {"rawDisk": {"source": "https://storage.g
 _MACHINE_IMAGE: Final = _made("global/machineImages", {"sourceInstance": f"zones/{ZONE}/instances/example-vm"})
 _TOPIC: Final = _put("topics", {})
 _SUBSCRIPTION: Final = _put("subscriptions", {"topic": TOPIC})
+_SNAPSHOT: Final = _put("snapshots", {"subscription": WORKER})
+_WITH_POLICIES: Final = (("topic", _TOPIC), ("subscription", _SUBSCRIPTION), ("snapshot", _SNAPSHOT))
 _RESERVED: Final = {"count": "1", "instanceProperties": {"machineType": "n1-standard-1"}}
 _POLICIES: Final = {"resourcePolicies": [POLICY]}
 _WITH_POLICY: Final = _made(f"zones/{ZONE}/disks", {"sizeGb": "10", **_POLICIES})
@@ -352,6 +363,14 @@ CHANGES: Final = [
     ),
     _of_compute("images.patch", _IMAGE, "{made}", verb="PATCH", values=_kind("image").values),
     _of_compute("images.setLabels", _IMAGE, "{made}/setLabels", base=_labels),
+    _of_compute(
+        "projects.setCommonInstanceMetadata",
+        lambda _: BASE,
+        "{made}/setCommonInstanceMetadata",
+        base=_fingerprinted("commonInstanceMetadata"),
+        values={"items": [{"key": "k", "value": "v"}]},
+        part=lambda read: read["commonInstanceMetadata"],
+    ),
     _of_compute("machineImages.setLabels", _MACHINE_IMAGE, "{made}/setLabels", base=_labels),
     _of_instance(
         "addAccessConfig",
@@ -439,7 +458,7 @@ CHANGES: Final = [
             api="storage.v1",
             make=lambda http: _object(http).rpartition("/")[2],
             url=f"{_OBJECTS}/{{made}}/{verb}To/b/{BUCKET}/o/{{made}}-copy",
-            read=f"{_OBJECTS}/{{made}}-copy",
+            read=f"{_OBJECTS}/{{made}}-copy?projection=full",
             values=_kind("object").values | {"kmsKeyName": f"{CRYPTO_KEY}/cryptoKeyVersions/1"},
             not_shown=_kind("object").not_shown,
             part=_itself,
@@ -478,7 +497,24 @@ CHANGES: Final = [
             read="{made}:getIamPolicy",
             values={"policy": _BINDINGS},
         )
-        for kind, make in (("topic", _TOPIC), ("subscription", _SUBSCRIPTION))
+        for kind, make in _WITH_POLICIES
+    ),
+    Change(
+        method="pubsub.projects.snapshots.patch",
+        api="pubsub.v1",
+        make=_SNAPSHOT,
+        verb="PATCH",
+        url="{made}?updateMask={field}",
+        read="{made}",
+        within="snapshot",
+        values={"expireTime": timestamp(time.time() + HOUR)},
+    ),
+    Change(
+        method="pubsub.projects.subscriptions.seek",
+        api="pubsub.v1",
+        make=_SUBSCRIPTION,
+        url="{made}:seek",
+        values={"time": "2026-01-01T00:00:00Z", "snapshot": SNAPSHOT},
     ),
     Change(
         method="pubsub.projects.subscriptions.modifyPushConfig",
@@ -564,7 +600,7 @@ CHANGES: Final = [
             url="{made}:testIamPermissions",
             values={"permissions": [f"pubsub.{kind}s.get"]},
         )
-        for kind, make in (("topic", _TOPIC), ("subscription", _SUBSCRIPTION))
+        for kind, make in _WITH_POLICIES
     ),
     *(
         Change(

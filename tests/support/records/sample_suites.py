@@ -34,6 +34,7 @@ class Suite:
         folder: in the checkout, with the files of requirements.
         tests: paths in the folder.
         client: the package that the samples show.
+        options: of pytest.
         needed: packages that the requirements lack.
         families: retired families of public images that the samples use, by project.
     """
@@ -41,6 +42,7 @@ class Suite:
     folder: str
     tests: tuple[str, ...]
     client: str
+    options: tuple[str, ...] = ()
     needed: tuple[str, ...] = ()
     families: Mapping[str, list[str]] = {}
 
@@ -50,6 +52,7 @@ _SUITES: Final = (
         "compute/client_library",
         ("snippets/tests",),
         "google-cloud-compute",
+        options=("-n", "4"),  # in one process, a fixture keeps an instance whose name other tests use
         families={"debian-cloud": ["debian-11"], "ubuntu-os-cloud": ["ubuntu-2004-lts"]},
     ),
     Suite("storage/samples/snippets", ("notification_test.py", "notification_polling_test.py"), "google-cloud-storage"),
@@ -64,7 +67,7 @@ _SUITES: Final = (
 def run(suite: Suite, folder: Path) -> Run:
     """Run the tests of a suite in a checkout on an emulator of its own."""
     python = _installed(suite, folder)
-    command = ["python", "-m", "pytest", *suite.tests]
+    command = ["python", "-m", "pytest", *suite.options, *suite.tests]
     with tempfile.TemporaryDirectory() as written:
         results = Path(written) / "results.xml"
         options = ["-p", "no:cacheprovider", "-q", "--tb=line", f"--junit-xml={results}"]

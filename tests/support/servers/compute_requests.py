@@ -104,6 +104,25 @@ def set_regional_disk_labels(http):
     return _set_labels_of(http, regional_disk)
 
 
+def group(_http):
+    return f"{BASE}/zones/{ZONE}/instanceGroups", {"name": f"g-{next(NUMBERS)}"}
+
+
+def group_manager(_http):
+    body = {"name": f"g-{next(NUMBERS)}", "instanceTemplate": "global/instanceTemplates/managed", "targetSize": 0}
+    return f"{BASE}/zones/{ZONE}/instanceGroupManagers", body
+
+
+def route(_http):
+    body = {"name": f"r-{next(NUMBERS)}", "network": "global/networks/default", "destRange": "192.0.2.0/24"}
+    return f"{BASE}/global/routes", {**body, "nextHopIp": "10.0.0.1"}
+
+
+def storage_pool(_http):
+    body = {"name": f"p-{next(NUMBERS)}", "storagePoolType": "storagePoolTypes/hyperdisk-balanced"}
+    return f"{BASE}/zones/{ZONE}/storagePools", {**body, "poolProvisionedCapacityGb": "10240"}
+
+
 def own_image(_http):
     return f"{BASE}/global/images", {"name": f"o-{next(NUMBERS)}", "sourceImage": DEBIAN}
 
@@ -135,6 +154,7 @@ PLACES = {
     "Image": [(own_image, "")],
     "ImageParams": [(own_image, "params")],
     "Instance": [(instance, "")],
+    "InstanceGroupManager": [(group_manager, "")],
     "InstanceParams": [(instance, "params")],
     "InstanceProperties": [*TEMPLATES, *IN_BULK],
     "InstanceTemplate": [(template_of_an_instance, "")],
@@ -144,12 +164,16 @@ PLACES = {
     "MachineImage": [(machine_image, "")],
     "MachineImageParams": [(machine_image, "params")],
     "Metadata": [*within("metadata"), (set_metadata, "")],
+    "NamedPort": [(group, "namedPorts.+"), (group_manager, "namedPorts.+")],
     "NetworkInterface": within("networkInterfaces.0"),
     "RegionSetLabelsRequest": [(set_regional_disk_labels, "")],
     "ReservationAffinity": within("reservationAffinity"),
+    "Route": [(route, "")],
     "Scheduling": within("scheduling"),
     "SchedulingNodeAffinity": [(make, f"{path}.scheduling.nodeAffinities.+") for make, path in IN_BULK],
     "Snapshot": [(snapshot, "")],
+    "StoragePool": [(storage_pool, "")],
+    "StoragePoolParams": [(storage_pool, "params")],
     "Tags": [*within("tags"), (set_tags, "")],
     "ZoneSetLabelsRequest": [(set_disk_labels, "")],
 }

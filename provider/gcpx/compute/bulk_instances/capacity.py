@@ -486,17 +486,22 @@ _UNLIMITED: Final = 10**9
 class Places:
     """A location policy.
 
+    Only `zones` excludes the zones that it does not list. A zone that `locations` allows excludes no other:
+    gcloud's help of `--location-policy` and Google's Cluster Toolkit say so.
+
     Attributes:
         shape: the target shape.
-        listed: the zones that it names; empty if it allows all zones of the region, except the denied ones.
+        listed: the zones that `zones` lists; empty if it allows all zones of the region, except the denied ones.
         denied: the zones that may not be used.
         most: how many members a zone may have, for zones with a limit.
+        named: all zones that it names.
     """
 
     shape: str = _SINGLE
     listed: frozenset[str] = frozenset()
     denied: frozenset[str] = frozenset()
     most: Mapping[str, int] = attrs.Factory(dict)
+    named: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, inputs: BulkInstancesValues) -> Places:
@@ -508,12 +513,13 @@ class Places:
             name_of(name): as_integer(nested(nested(locations, name), "constraints").get("maxCount"))
             for name in locations
         }
-        chosen = {name_of(text(item, "zone")) for _, item in elements(policy, "zones")} - {""}
+        listed = frozenset(name_of(text(item, "zone")) for _, item in elements(policy, "zones")) - {""}
         return cls(
             shape=text(policy, "targetShape") or _SINGLE,
-            listed=frozenset(chosen | {name for name, preference in preferences.items() if preference != "DENY"}),
+            listed=listed,
             denied=frozenset(name for name, preference in preferences.items() if preference == "DENY"),
             most={name: limit for name, limit in limits.items() if limit is not None},
+            named=listed | preferences.keys(),
         )
 
     @property
@@ -556,10 +562,9 @@ class Places:
 )
 def zones_have_room_for_all(values: BulkInstancesValues) -> list[Failure]:
     places, count = Places.of(values), FleetSize.of(values).wanted
-    named = {name_of(text(item, "zone")) for _, item in elements(nested(values, "locationPolicy"), "zones")}
-    usable = set(filter(places.allows, named - {""}))  # `locations` may allow zones that it does not name
-    fallbacks: Any = values.get("fallbacks") or ()
-    are_elsewhere = has_unknown(fallbacks) or any(item.get("zones") for item in fallbacks)
+    usable = set(filter(places.allows, places.listed))
+    fallbacks = elements(values, "fallbacks")
+    are_elsewhere = has_unknown(values.get("fallbacks")) or any(item.get("zones") for _, item in fallbacks)
     if not usable or not usable <= places.most.keys() or are_elsewhere:
         return []
     limits = [places.most[zone] for zone in usable]
@@ -580,7 +585,7 @@ def in_zones(inputs: BulkInstancesValues, count: int, numbers: Mapping[str, int]
     locations: Any = {
         f"zones/{zone}": {"preference": "ALLOW", "constraints": {"maxCount": numbers[zone]}} for zone in zones
     }
-    only: Any = [{"zone": name} for name in locations]  # `locations` alone allows the zones that it does not name
+    only: Any = [{"zone": name} for name in locations]
     return {**inputs, "locationPolicy": {"zones": only, "locations": locations, "targetShape": "ANY"}}
 
 

@@ -15,18 +15,16 @@ from gcpx.compute.bulk_instances.member import (
     Level,
     Member,
     fleet_values,
-    generation_of,
     has_same_properties,
     last_generation,
     level_of,
-    levels_of,
     members_of_state,
     membership_labels,
     own_properties,
     template_path,
     trusted,
 )
-from gcpx.compute.bulk_instances.plan import PlannedMember, Policy, Spec, restarting, with_hostnames
+from gcpx.compute.bulk_instances.plan import PlannedMember, Policy, Spec, with_hostnames
 from gcpx.gcp.errors import ApiError
 from gcpx.gcp.request import COMPUTE, Request
 from gcpx.model.context import Context
@@ -88,6 +86,20 @@ def _service_account(properties: Properties) -> dict[str, Any]:
     return {"email": account.get("email"), "scopes": sorted(account.get("scopes") or ())} if account else {}
 
 
+def _numbers_of_accelerators(properties: Properties) -> dict[str, Any]:
+    """Return how many accelerators of each type there are, by the names of the types."""
+    accelerators = properties.get("guestAccelerators") or ()
+    return {name_of(item["acceleratorType"]): int(item.get("acceleratorCount", 0)) for item in accelerators}
+
+
+def _body_with_accelerators(instance: Instance, numbers: dict[str, Any]) -> dict[str, Any]:
+    types = f"zones/{name_of(instance['zone'])}/acceleratorTypes"
+    accelerators = [
+        {"acceleratorType": f"{types}/{name}", "acceleratorCount": count} for name, count in numbers.items()
+    ]
+    return {"guestAccelerators": accelerators}
+
+
 _DEFAULT_SCHEDULING: Final = {"automaticRestart": True, "onHostMaintenance": "MIGRATE"}
 LABELS: Final = Setting(
     "labels",
@@ -132,18 +144,7 @@ _CPU_PLATFORM: Final = Setting(
     lambda _, wanted: {"minCpuPlatform": wanted.get("minCpuPlatform", "")},
 )
 _ACCELERATORS: Final = Setting(
-    "guestAccelerators",
-    "setMachineResources",
-    lambda properties: {
-        name_of(item["acceleratorType"]): int(item.get("acceleratorCount", 0))
-        for item in properties.get("guestAccelerators") or ()
-    },
-    lambda instance, wanted: {
-        "guestAccelerators": [
-            {"acceleratorType": f"zones/{name_of(instance['zone'])}/acceleratorTypes/{name}", "acceleratorCount": count}
-            for name, count in wanted.items()
-        ]
-    },
+    "guestAccelerators", "setMachineResources", _numbers_of_accelerators, _body_with_accelerators
 )
 RELEASED: Final = (_ACCELERATORS, _CPU_PLATFORM)
 """Settings that work only with some machine types or scheduling; an unwanted one is removed before these change."""
@@ -328,25 +329,17 @@ class Goal:
         known = members_of_state(prior)
         before, after, unreadable = _properties(context, fleet, old, new)
         unfinished = prior.get("removedKeys") or {}
-        base = last_generation(prior) or generation_of(before)
-        generation = generation_of(after, base, frozenset(levels_of(context.changed)))
-        spec = attrs.evolve(
-            Spec.offline(context, old, new),
-            generation=generation,
-            base=base,
-            restarting=restarting(context.changed, before, after),
-            properties=after,
-            given=changed_parts(
-                before if stated is None or stated is old else _readable_properties(context, fleet, stated), after
-            ),
+        given = changed_parts(
+            before if stated is None or stated is old else _readable_properties(context, fleet, stated), after
         )
+        spec = attrs.evolve(Spec.of(context, old, new, before, after), given=given)
         return cls(
             spec=spec,
             before=before,
             target=Target.after(
                 before,
                 after,
-                _marks(fleet, generation),
+                _marks(fleet, spec.generation),
                 {name: frozenset(keys) for name, keys in cast("Mapping[str, list[str]]", unfinished).items()},
             ),
             unreadable=unreadable,

@@ -220,7 +220,8 @@ class BulkInsert(Insertion):
     def _raise_if_created(self, lost: Unfinished, request_id: str) -> None:
         """Raise the error of a lost attempt, unless for a while nothing shows that it was carried out."""
         found = (
-            self.operations.requested_if_known(self.context, self.scope, request_id) for _ in self.context.tries(LAG)
+            self.operations.find_insertion_if_listed(self.context, self.scope, request_id)
+            for _ in self.context.tries(LAG)
         )
         try:
             is_made = any(found) or self._done(request_id) is not None
@@ -238,7 +239,7 @@ class BulkInsert(Insertion):
         for _ in self.context.tries(LAG):
             operation, unknown = None, None
             try:
-                operation = self.operations.requested(self.context, self.scope, request_id)
+                operation = self.operations.find_insertion(self.context, self.scope, request_id)
             except ApiError as error:
                 unknown = error
             if operation is not None or self._has_as_many(self.fleet.matching(self.context)):
@@ -257,8 +258,8 @@ class BulkInsert(Insertion):
     def sent_earlier(self, request_id: str) -> Operation | None:
         """Also look for a request that was sent so long ago that Google may no longer recognize its ID."""
         if self.resumed:
-            return self.operations.requested(self.context, self.scope, request_id)
-        return self.fleet.earlier.requested(self.context, self.operations, self.scope, request_id)
+            return self.operations.find_insertion(self.context, self.scope, request_id)
+        return self.fleet.earlier.find_recent(self.context, self.operations, self.scope, request_id)
 
     def created_earlier(self, instances: list[Instance]) -> list[Instance]:
         """Return the instances that this same request created when an earlier run sent it; raises `ApiError`."""
@@ -689,8 +690,7 @@ class Creation:
 
     def _explained(self, outcome: Outcome, alternative: Alternative) -> Outcome:
         """Name in a refusal the zones of the alternative that do not exist, because Google may not."""
-        error, places = outcome.error, Places.of(alternative.inputs)
-        named = places.listed | places.denied
+        error, named = outcome.error, Places.of(alternative.inputs).named
         if not isinstance(error, Rejected) or error.operation is not None or not named:
             return outcome
         try:

@@ -146,7 +146,7 @@ class LocationPolicy(Record):
     RULES = (_locations_are_zones,)
 
     locations: dict[str, LocationPolicyLocation] = field(
-        "Preferences and limits of zones, by zone, such as `{zones/us-east1-b: {preference: DENY}}`."
+        "Preferences and limits of zones, by zone, such as `{zones/us-east1-b: {preference: DENY}}`. Zones that are missing here are allowed: to allow only some zones, list them in `zones`."
     )
     target_shape: str = field(
         "How the instances are spread over zones: `ANY` prefers zones with unused reservations, `ANY_SINGLE_ZONE` uses one zone for all, `BALANCED` spreads them as evenly as possible. New members are placed beside those that exist. Default: `ANY_SINGLE_ZONE`.",

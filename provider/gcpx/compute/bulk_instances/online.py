@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
-from gcpx.compute.bulk_instances.capacity import FleetSize
+from gcpx.compute.bulk_instances.capacity import FleetSize, Places
 from gcpx.compute.online_checks import check_machine_type, check_quotas, instance_checks
 from gcpx.gcp.online_checks import OnlineCheck, OnlineChecks
 from gcpx.model.fields import Failure, elements, nested, text
@@ -14,7 +14,7 @@ from gcpx.model.links import name_of
 from gcpx.model.numbers import as_number
 
 if TYPE_CHECKING:
-    from gcpx.compute.value_types import BulkInstancesValues, InstancePropertiesValues, LocationPolicyValues
+    from gcpx.compute.value_types import BulkInstancesValues, InstancePropertiesValues
 
 _MODELS: Final = {"SPOT": "Spot", "FLEX_START": "flex-start"}
 """The provisioning models that have advice, with their names in messages."""
@@ -36,7 +36,7 @@ def show_capacity_advice(checks: OnlineChecks, inputs: BulkInstancesValues, more
         "size": more,
         "instanceProperties": {"scheduling": {"provisioningModel": model}},
         "instanceFlexibilityPolicy": {"instanceSelections": selections},
-        **_distribution(nested(inputs, "locationPolicy")),
+        **_distribution(Places.of(inputs)),
     }
     path = f"v1/projects/{checks.project}/regions/{checks.region}/advice/capacity"
     advice = checks.lookups.ask(checks.context, path, body) or {}
@@ -97,14 +97,10 @@ def _accelerators(properties: InstancePropertiesValues) -> dict[str, Any]:
     return {"guestAccelerators": found} if found else {}
 
 
-def _distribution(policy: LocationPolicyValues) -> dict[str, Any]:
-    """Return where the instances may be (REST JSON), as far as a location policy says."""
-    locations = nested(policy, "locations")
-    allowed = [name for name in locations if nested(locations, name).get("preference") in {None, "ALLOW"}]
-    listed = [text(zone, "zone") for _, zone in elements(policy, "zones")]
-    zones = [{"zone": f"zones/{name}"} for name in dict.fromkeys(map(name_of, [*allowed, *listed])) if name]
-    shape = text(policy, "targetShape") or "ANY_SINGLE_ZONE"
-    return {"distributionPolicy": {"targetShape": shape, **({"zones": zones} if zones else {})}}
+def _distribution(places: Places) -> dict[str, Any]:
+    """Return where the instances may be (REST JSON): in the zones that are listed, or in all zones of the region."""
+    zones = [{"zone": f"zones/{name}"} for name in sorted(filter(places.allows, places.listed))]
+    return {"distributionPolicy": {"targetShape": places.shape, **({"zones": zones} if zones else {})}}
 
 
 def fleet_checks(checks: OnlineChecks, olds: BulkInstancesValues, inputs: BulkInstancesValues) -> Iterator[OnlineCheck]:

@@ -656,13 +656,32 @@ class Spec:
         `templates` are the properties of the templates that were read (REST JSON), by their links in the inputs. If the
         last update failed, `stated` are the inputs in the state, and `old` are the inputs that it should have reached.
         """
+        before, after = (_known_properties(inputs, templates) for inputs in (old, new))
+        return cls.of(context, old, new, before, after, stated=stated, sure=sure)
+
+    @classmethod
+    def of(
+        cls,
+        context: Context,
+        old: BulkInstancesValues,
+        new: BulkInstancesValues,
+        before: InstancePropertiesValues | None,
+        after: InstancePropertiesValues | None,
+        *,
+        stated: BulkInstancesValues | None = None,
+        sure: bool = False,
+    ) -> Spec:
+        """Build the specification of an update from old to new inputs.
+
+        `before` and `after` are the properties that these stand for (REST JSON), None if they are not known. `stated` is
+        as for `offline`.
+        """
         prior = fleet_values(context.prior)
         levels = frozenset(levels_of(path for path in context.changed if not (sure and _is_uncertain(path, new))))
-        before, after = _known_properties(old, templates), _known_properties(new, templates)
         base = last_generation(prior) or ("" if before is None else generation_of(before))
-        generation = base
-        if levels:
-            generation = generation_of(after, base, levels) if base and after is not None else ""
+        generation = "" if levels else base
+        if base and after is not None:
+            generation = generation_of(after, base, levels)
         last, former, wanted = (_machine_type(nested(one, "instanceProperties")) for one in (old, stated or old, new))
         machine_type = wanted
         if not wanted and new.get("sourceInstanceTemplate"):  # another template replaces members anyway
@@ -671,7 +690,7 @@ class Spec:
             inputs=new,
             generation="" if sure else generation,  # an unknown value may be the one that outdated members have
             base=base,
-            restarting=restarting(context.changed, before, after),
+            restarting=_restarting(context.changed, before, after),
             changed=max(levels, default=Level.NONE),
             properties={"machineType": machine_type} if after is None else after,
             action=PendingAction() if sure and has_unknown(new.get("rollingAction")) else PendingAction.of(new, prior),
@@ -879,7 +898,7 @@ def _machine_type(properties: InstancePropertiesValues) -> Any:
     return found if found is UNKNOWN else name_of(found or "")
 
 
-def restarting(
+def _restarting(
     paths: Iterable[Path], before: InstancePropertiesValues | None, after: InstancePropertiesValues | None
 ) -> frozenset[str]:
     """Return the names of the instance properties, or parts of `scheduling`, with changes that need a restart.

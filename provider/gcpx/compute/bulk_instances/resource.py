@@ -313,12 +313,9 @@ class BulkInstances(InProject, Growing, Announcing):
         """
         fleet = self._parse(resource_id)
         with naming_unmanaged(context, fleet):
-            if inputs is None:
-                members = fleet.matching(context)
-            else:  # an unread fleet is settled before it is read
-                members = self._settled_members(context, fleet, is_interrupted=False)
+            members = fleet.matching(context) if inputs is None else self._settled_members(context, fleet)
         values, prior = fleet_values(inputs or {}), fleet_values(context.prior)
-        if not members and "memberCount" not in prior and not is_parked(values):
+        if not members and (inputs is None or not ("memberCount" in prior or is_parked(values))):
             return None
         if inputs is None:
             return self._imported(context, fleet, members)
@@ -340,14 +337,14 @@ class BulkInstances(InProject, Growing, Announcing):
             raise PartialError(state, unfinished)
         return state
 
-    def _settled_members(self, context: Context, fleet: Fleet, *, is_interrupted: bool) -> list[Instance]:
-        """List the members, after an interruption only when earlier runs create no more of them.
+    def _settled_members(self, context: Context, fleet: Fleet) -> list[Instance]:
+        """List the members, if a killed run has begun to create some, only when it creates no more of them.
 
-        A killed run could not report that it was interrupted, but members that are new show it.
+        It could not report that it was interrupted, but members that are new show it. A fleet that is unfinished by the
+        state has been settled before.
         """
         members, known = fleet.members(context), _known_members(context)
-        is_killed = not context.prior.get(UNREAD) and any(str(member["id"]) not in known for member in members)
-        if not (is_interrupted or is_killed):
+        if context.prior.get(UNREAD) or all(str(member["id"]) in known for member in members):
             return members
         self.settle(context, fleet.resource_id)
         return fleet.members(context)
@@ -383,8 +380,9 @@ class BulkInstances(InProject, Growing, Announcing):
         fleet, before, values = self._parse(resource_id), fleet_values(old), fleet_values(new)
         context, last = after_last_update(context, before, values)
         with naming_unmanaged(context, fleet):
-            members = self._settled_members(context, fleet, is_interrupted=bool(context.prior.get(UNREAD)))
-            state = FleetUpdate(context, fleet, last, values, before).run(members)
+            # A killed run could not report what it began to create, and lists may not show any of it yet.
+            self.settle(context, resource_id)
+            state = FleetUpdate(context, fleet, last, values, before).run(fleet.members(context))
         if new_members := describe_new(fleet_values(context.prior), fleet_values(state.properties)):
             context.inform(new_members)
         return state

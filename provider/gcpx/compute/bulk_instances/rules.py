@@ -12,6 +12,7 @@ from gcpx.compute.bulk_instances.capacity import (
     FleetSize,
     InstanceFlexibilityPolicy,
     Placement,
+    Places,
     number_of_names,
     placement_room,
     with_fallback,
@@ -512,16 +513,14 @@ def _links(kind: Type, value: Any, path: Path) -> Iterator[tuple[Path, str]]:
     about="locationPolicy",
 )
 def disks_are_in_allowed_zones(values: BulkInstancesValues) -> list[Failure]:
-    policy = nested(values, "locationPolicy")
-    given = _zone_names(policy)
+    places = Places.of(values)
     others = [zone for _, fallback in elements(values, "fallbacks") for zone in _zones(fallback)]
-    if given is UNKNOWN or not all(isinstance(zone, str) for zone in others):
+    if _zone_names(nested(values, "locationPolicy")) is UNKNOWN or not all(isinstance(zone, str) for zone in others):
         return []
-    also, locations = set(map(name_of, others)), nested(policy, "locations")
-    denied = {name_of(name) for name in locations if nested(locations, name).get("preference") == "DENY"}
+    also = set(map(name_of, others))
 
     def is_allowed(zone: str) -> bool:
-        return zone in also or (zone not in denied and (not given or zone in given))
+        return zone in also or places.allows(zone)
 
     failures: list[Failure] = []
     for path, disk in _disks(values):

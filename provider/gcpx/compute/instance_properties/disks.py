@@ -32,6 +32,7 @@ from gcpx.model.fields import (
     text,
 )
 from gcpx.model.links import name_of
+from gcpx.model.patterns import Form
 from gcpx.model.values import UNKNOWN, Path
 
 if TYPE_CHECKING:
@@ -116,6 +117,9 @@ def customer_keys(owner: str, values: Mapping[str, Any]) -> Iterator[Path]:
                 yield (owner, "disks", index, "diskEncryptionKey", name)
 
 
+_DISK_TYPE: Final = Form(
+    r"(?:[^\s]+/)?[a-z][-a-z0-9]*", "the name of a disk type, such as pd-ssd: lower-case letters, digits and hyphens"
+)
 _SIZE: Final = rest("instances", "disks[].initializeParams.diskSizeGb")
 _LEAST_SIZE: Final = 10
 
@@ -273,6 +277,16 @@ def local_ssds_have_a_known_size(values: AttachedDiskValues) -> bool:
     return not _is_local_ssd(values) or size is None or size in _LOCAL_SSD_SIZES
 
 
+@requirement(
+    "deviceName",
+    "should have no spaces, because it is part of a path on the instance; it is sent unchanged",
+    rest("instances", "disks[].deviceName"),
+    warns=True,
+)
+def device_names_have_no_spaces(values: AttachedDiskValues) -> bool:
+    return not re.search(r"\s", text(values, "deviceName"))
+
+
 @record
 class GuestOsFeature(Record):
     """A feature of the guest operating system."""
@@ -349,6 +363,7 @@ class AttachedDiskInitializeParams(Record):
     )
     disk_type: str = field(
         "The disk type, such as `pd-ssd`. Instance templates accept only its name. Default: `pd-standard` on machine series of the first and second generation, such as N1 and N2; `pd-balanced` or `hyperdisk-balanced` on newer ones.",
+        pattern=_DISK_TYPE,
         normalize=name_of,
         default="pd-standard",
     )
@@ -460,6 +475,7 @@ class AttachedDisk(Record):
         local_ssds_are_blank,
         large_local_ssds_require_nvme,
         local_ssds_have_a_known_size,
+        device_names_have_no_spaces,
     )
 
     @staticmethod

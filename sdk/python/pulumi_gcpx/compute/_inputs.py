@@ -2549,7 +2549,7 @@ class LocationPolicyArgsDict(TypedDict):
     """
     locations: NotRequired[pulumi.Input[Optional[Mapping[str, pulumi.Input[Union['LocationPolicyLocationArgs', 'LocationPolicyLocationArgsDict']]]]]]
     """
-    Preferences and limits of zones, by zone, such as `{zones/us-east1-b: {preference: DENY}}`.
+    Preferences and limits of zones, by zone, such as `{zones/us-east1-b: {preference: DENY}}`. Zones that are missing here are allowed: to allow only some zones, list them in `zones`.
     """
     target_shape: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
@@ -2572,7 +2572,7 @@ class LocationPolicyArgs:
         """
         The zones in which instances may be created. A change applies to instances that are created later.
 
-        :param pulumi.Input[Mapping[str, pulumi.Input['LocationPolicyLocationArgs']]] locations: Preferences and limits of zones, by zone, such as `{zones/us-east1-b: {preference: DENY}}`.
+        :param pulumi.Input[Mapping[str, pulumi.Input['LocationPolicyLocationArgs']]] locations: Preferences and limits of zones, by zone, such as `{zones/us-east1-b: {preference: DENY}}`. Zones that are missing here are allowed: to allow only some zones, list them in `zones`.
         :param pulumi.Input[str] target_shape: How the instances are spread over zones: `ANY` prefers zones with unused reservations, `ANY_SINGLE_ZONE` uses one zone for all, `BALANCED` spreads them as evenly as possible. New members are placed beside those that exist. Default: `ANY_SINGLE_ZONE`.
         :param pulumi.Input[Sequence[pulumi.Input['LocationPolicyZoneArgs']]] zones: The zones to choose from, such as `[{zone: zones/us-east1-b}]`; `locations` may hold preferences for them. Google's AI zones are used only if they are listed here.
         """
@@ -2587,7 +2587,7 @@ class LocationPolicyArgs:
     @pulumi.getter
     def locations(self) -> pulumi.Input[Optional[Mapping[str, pulumi.Input['LocationPolicyLocationArgs']]]]:
         """
-        Preferences and limits of zones, by zone, such as `{zones/us-east1-b: {preference: DENY}}`.
+        Preferences and limits of zones, by zone, such as `{zones/us-east1-b: {preference: DENY}}`. Zones that are missing here are allowed: to allow only some zones, list them in `zones`.
         """
         return pulumi.get(self, "locations")
 

@@ -3800,7 +3800,7 @@ class LocationPolicy(dict):
         """
         The zones in which instances may be created. A change applies to instances that are created later.
 
-        :param Mapping[str, 'LocationPolicyLocation'] locations: Preferences and limits of zones, by zone, such as `{zones/us-east1-b: {preference: DENY}}`.
+        :param Mapping[str, 'LocationPolicyLocation'] locations: Preferences and limits of zones, by zone, such as `{zones/us-east1-b: {preference: DENY}}`. Zones that are missing here are allowed: to allow only some zones, list them in `zones`.
         :param str target_shape: How the instances are spread over zones: `ANY` prefers zones with unused reservations, `ANY_SINGLE_ZONE` uses one zone for all, `BALANCED` spreads them as evenly as possible. New members are placed beside those that exist. Default: `ANY_SINGLE_ZONE`.
         :param Sequence['LocationPolicyZone'] zones: The zones to choose from, such as `[{zone: zones/us-east1-b}]`; `locations` may hold preferences for them. Google's AI zones are used only if they are listed here.
         """
@@ -3815,7 +3815,7 @@ class LocationPolicy(dict):
     @pulumi.getter
     def locations(self) -> Optional[Mapping[str, 'outputs.LocationPolicyLocation']]:
         """
-        Preferences and limits of zones, by zone, such as `{zones/us-east1-b: {preference: DENY}}`.
+        Preferences and limits of zones, by zone, such as `{zones/us-east1-b: {preference: DENY}}`. Zones that are missing here are allowed: to allow only some zones, list them in `zones`.
         """
         return pulumi.get(self, "locations")
 
