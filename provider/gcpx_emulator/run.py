@@ -33,6 +33,7 @@ def main(arguments: Sequence[str]) -> int:
     project = "the project of the credentials and the default of clients, by default demo-project"
     parser.add_argument("--project", default="demo-project", help=project)
     parser.add_argument("--seed", metavar="FILE", help=HELP)
+    parser.add_argument("--log", action="store_true", help="write a line for each request to stderr")
     unknown = "refuse unknown names in bodies of Compute Engine and Cloud Storage, too, which Google ignores"
     parser.add_argument("--strict", action="store_true", help=unknown)
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="-- COMMAND", help="the command and its arguments")
@@ -50,7 +51,7 @@ def _run(command: list[str], options: argparse.Namespace) -> int:
 
     try:
         seed = None if options.seed is None else Seed.read(options.seed)
-        with intercepting(options.port, options.project, strict=options.strict) as emulator:
+        with intercepting(options.port, options.project, strict=options.strict, logs=options.log) as emulator:
             if seed is not None:
                 asyncio.run(_planted(seed, emulator.url))
             own = {name: value for name, value in os.environ.items() if name not in ELSEWHERE}

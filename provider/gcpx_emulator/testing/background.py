@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
+import sys
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -23,6 +24,7 @@ from gcpx_emulator.interception.proxy import Proxy, proxying
 from gcpx_emulator.interception.refusal import Refusal
 from gcpx_emulator.server import LOOPBACK, listen, port_problem
 from gcpx_emulator.serving import Server
+from gcpx_emulator.terminal_log import TerminalLog
 from gcpx_emulator.testing.control import EmulatorError
 from gcpx_emulator.testing.running_emulator import RunningEmulator
 
@@ -43,13 +45,17 @@ def running(port: int = 0, project: str = DEFAULT_PROJECT, *, strict: bool = Fal
 
 
 @contextmanager
-def intercepting(port: int = 0, project: str = DEFAULT_PROJECT, *, strict: bool = False) -> Iterator[RunningEmulator]:
+def intercepting(
+    port: int = 0, project: str = DEFAULT_PROJECT, *, strict: bool = False, logs: bool = False
+) -> Iterator[RunningEmulator]:
     """Run an emulator during the block that clients reach at Google's own addresses, in its `environment`.
 
-    The other arguments and the errors are those of `running`. Calls to hosts of Google that are not emulated are
-    refused.
+    `logs` writes a line for each request to stderr. The other arguments and the errors are those of `running`. Calls to
+    hosts of Google that are not emulated are refused.
     """
     emulator = Emulator(strict=strict)
+    if logs:
+        emulator.requests.listeners.append(TerminalLog(sys.stderr))
     with ExitStack() as during:
         folder = Path(during.enter_context(tempfile.TemporaryDirectory(prefix="gcpx-emulator-")))
         authority, opened = Authority(folder), listen()

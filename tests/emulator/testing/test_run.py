@@ -142,6 +142,13 @@ def test_a_program_without_a_file_of_credentials_finds_the_metadata_server():
     assert _printed(MACHINE, NO_GCE_CHECK="") == [["google.auth.compute_engine.credentials", "demo-project"]]
 
 
+@pytest.mark.parametrize("options", [(), ("--log",)])
+def test_requests_are_logged_on_demand(options):
+    done = _run(sys.executable, "-c", COMPUTE, options=options)
+
+    assert ("compute.addresses.insert demo-project/regions/us-east1/addresses" in done.stderr) == bool(options)
+
+
 def test_compute_reaches_the_emulator_and_so_do_its_operations():
     assert _printed(COMPUTE) == [["made"]]
 
