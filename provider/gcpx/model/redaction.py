@@ -132,16 +132,27 @@ class _Reading:
 
     def spans(self, secrets: Sequence[_Spellings]) -> Iterator[_Span]:
         """Yield the places where the message quotes a secret, or the beginning of one."""
-        parts = {size: _places_of_parts(self.text, size) for size in _SIZES}
+        text = _folded(self.text)
+        parts = {size: _places_of_parts(text, size) for size in _SIZES}
         cuts = [found.start() for found in _CUT.finditer(self.text)]
         for secret in secrets:
-            whole = (_occurrences(self.text, each) for each in secret.possible(parts))
-            for start, end in itertools.chain(*whole, secret.beginnings(self.text, cuts, parts[SHORTEST])):
+            whole = (_occurrences(text, each) for each in secret.possible(parts))
+            for start, end in itertools.chain(*whole, secret.beginnings(text, cuts, parts[SHORTEST])):
                 yield self.places[start], self.places[end]
         for form, group in _BY_FORM:
             for found in form.finditer(self.text):
                 start, end = found.span(group)
                 yield self.places[start], self.places[end]
+
+
+_FINAL_SIGMA: Final = "\N{GREEK SMALL LETTER FINAL SIGMA}"
+_SIGMA: Final = "\N{GREEK SMALL LETTER SIGMA}"
+
+
+def _folded(text: str) -> str:
+    """Return a text of the same length in which the case of letters makes no difference."""
+    # The first letter would become two, and the small form of a sigma depends on what follows it.
+    return text.replace("İ", "i").lower().replace(_FINAL_SIGMA, _SIGMA)
 
 
 def _places_of_parts(text: str, size: int) -> _Parts:
@@ -164,7 +175,7 @@ _MOST_SPELLED: Final = 256
 
 @attrs.frozen
 class _Spellings:
-    """The spellings of a secret in decoded messages, indexed for a fast search.
+    """The spellings of a secret in decoded messages, in lower case, and indexed for a fast search.
 
     Attributes:
         by_part: the spellings, by the size and the text of the part with which they begin.
@@ -184,7 +195,7 @@ class _Spellings:
         bare = secret.strip()
         pieces = (piece.strip() for piece in _SEPARATOR.split(bare))
         parts = {secret, bare, *(piece for piece in pieces if len(piece) >= _SHORTEST_PIECE), *_ends_of_link(bare)}
-        every = sorted({each for part in parts for each in _spelled(part)})
+        every = sorted({_folded(each) for part in parts for each in _spelled(part)})
         for each in every:
             size = max(size for size in _SIZES if size <= len(each))
             by_part[size].setdefault(each[:size], []).append(each)

@@ -49,6 +49,16 @@ def test_the_beginning_of_a_secret_that_google_cut_is_masked(engine, cloud, mark
     assert f"Invalid value: '[secret]{mark}'" in said
 
 
+GREEK = "\N{GREEK CAPITAL LETTER OMICRON}\N{GREEK CAPITAL LETTER DELTA}\N{GREEK CAPITAL LETTER OMICRON}\N{GREEK CAPITAL LETTER SIGMA}"
+
+
+@pytest.mark.parametrize("hidden", [HIDDEN, GREEK, GREEK.lower()])
+@pytest.mark.parametrize("spell", [str.upper, str.lower, str.swapcase, lambda text: quote(text.lower(), safe="")])
+@pytest.mark.parametrize("around", ["'{}'", "{}s", "\N{LATIN CAPITAL LETTER I WITH DOT ABOVE} {}."])
+def test_a_secret_is_masked_with_letters_of_the_other_case(hidden, spell, around):
+    assert redact(around.format(spell(hidden)), frozenset({hidden})) == around.format("[secret]")
+
+
 def test_a_secret_in_base64_is_masked(engine, cloud):
     text = base64.b64encode(HIDDEN.encode()).decode()
 
