@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from gcpx_emulator.core import batches
-from gcpx_emulator.core.call import HANDLERS, Call
+from gcpx_emulator.core.call import HANDLERS, TAKES_KEYS, Call
 from gcpx_emulator.core.discovery import Method, error_form, route
 from gcpx_emulator.core.errors import ApiError, error_of, error_response
 from gcpx_emulator.core.faults import DroppedConnection, Fault, response_before_work
@@ -23,7 +23,7 @@ from gcpx_emulator.core.listing import check_filter
 from gcpx_emulator.core.masks import Mask, apply_mask, check_mask, parse_mask
 from gcpx_emulator.core.permissions import check_permissions
 from gcpx_emulator.core.request_log import SIGNATURES
-from gcpx_emulator.core.uploads import Upload
+from gcpx_emulator.core.uploads import KEY_HEADERS, Upload
 from gcpx_emulator.core.validation import clean_body, clean_query
 from gcpx_emulator.emulator import Emulator
 
@@ -64,7 +64,8 @@ class GoogleApis:
             return await self._batch_answered(request, entry)
         method, path = route(request.method, request.scope["raw_path"].decode("latin-1"))
         entry["method"] = method.id
-        if any(name.startswith(_ENCRYPTION_HEADERS) for name in request.headers):
+        has_key = any(name.startswith(KEY_HEADERS) for name in request.headers)
+        if has_key and method.id not in TAKES_KEYS:
             raise ApiError(501, f"{method.id} with a customer-supplied encryption key in a header is not emulated")
         if request.method == "POST" and _LENGTHS.isdisjoint(request.headers):
             raise ApiError(411, "POST requests require a Content-length header.", "badRequest")
@@ -117,7 +118,7 @@ class GoogleApis:
             query=clean_query(method, path, _query(method, request)),
             body=clean_body(method, upload.metadata, ignored if may_ignore else None),
             media=upload.media,
-            headers=request.headers,
+            headers={**upload.headers, **request.headers},
             origin=str(request.base_url).removesuffix("/"),
             caller=cloud.signer.caller(request.headers.get("authorization", "")),
             failure=fault.operation if fault else None,
@@ -176,8 +177,6 @@ _LOG: Final = logging.getLogger("gcpx_emulator")
 _IGNORED: Final = "X-Emulator-Ignored"
 """The header with the paths of names that were ignored."""
 _MOST_IGNORED: Final = 20
-_ENCRYPTION_HEADERS: Final = ("x-goog-encryption-", "x-goog-copy-source-encryption-")
-"""The beginnings of the headers with keys of objects, in every request of an upload, too."""
 _LENGTHS: Final = frozenset({"content-length", "transfer-encoding"})
 """The headers that say where a body ends, one of which Google requires even without a body."""
 _JSON: Final = "application/json"
