@@ -15,8 +15,8 @@ from starlette.responses import JSONResponse, Response
 
 from gcpx_emulator.core import batches
 from gcpx_emulator.core.call import HANDLERS, TAKES_KEYS, Call
-from gcpx_emulator.core.discovery import Method, error_form, route
-from gcpx_emulator.core.errors import ApiError, error_of, error_response
+from gcpx_emulator.core.discovery import Method, error_form, is_xml, route
+from gcpx_emulator.core.errors import ApiError, ErrorForm, error_of, error_response
 from gcpx_emulator.core.faults import DroppedConnection, Fault, response_before_work
 from gcpx_emulator.core.json_data import Json, parse_json
 from gcpx_emulator.core.listing import check_filter
@@ -42,7 +42,7 @@ class GoogleApis:
         try:
             response = await self._routed(request, entry)
         except Exception as error:  # noqa: BLE001 - the log contains every response
-            form = error_form(_api(entry))
+            form = _error_form(request, entry)
             response = error_response(error, entry["method"] or f"{request.method} {request.url.path}", form)
         _add_headers(response, _api(entry), request.method)
         _warn_of_ignored(response, entry)
@@ -159,6 +159,14 @@ class _Indented(JSONResponse):
         return f"{json.dumps(content, ensure_ascii=False, allow_nan=False, indent=2)}\n".encode()
 
 
+def _error_form(request: Request, entry: Json) -> ErrorForm:
+    """Return the form of the error that answers a request."""
+    method, path = str(entry["method"]), request.scope["raw_path"].decode("latin-1")
+    if method.startswith(_XML_API) or (not method and is_xml(request.method, path)):
+        return ErrorForm.XML
+    return error_form(_api(entry))
+
+
 def _api(entry: Json) -> str:
     """Return the name of the API of a logged request, such as `compute`; empty if it has none."""
     return str(entry["method"] or "").partition(".")[0]
@@ -174,6 +182,8 @@ def _warn_of_ignored(response: Response, entry: Json) -> None:
 
 
 _LOG: Final = logging.getLogger("gcpx_emulator")
+_XML_API: Final = "storage.xml."
+"""The beginning of the IDs of the XML API's methods."""
 _IGNORED: Final = "X-Emulator-Ignored"
 """The header with the paths of names that were ignored."""
 _MOST_IGNORED: Final = 20

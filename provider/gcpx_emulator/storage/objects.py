@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from gcpx_emulator.core.call import ANONYMOUS, Call, handles
 from gcpx_emulator.core.clock import timestamp
-from gcpx_emulator.core.errors import ApiError, invalid, required
+from gcpx_emulator.core.errors import NO_BUCKET, ApiError, invalid, required
 from gcpx_emulator.core.json_data import Json, merge
 from gcpx_emulator.core.listing import in_order, page_of
 from gcpx_emulator.storage.access_lists import (
@@ -320,7 +320,8 @@ def get_content(call: Call) -> Response:
     """Read an object's content by the XML API, as Google's client for Go does."""
     if call.store.get(bucket_path(call)) is None:
         path = f"/{call.path['bucket']}/{call.path['object']}"
-        raise ApiError(404, f"{path} is not a path of any API that is emulated, and no object of a bucket.")
+        words = f"{path} is not a path of any API that is emulated, and no object of a bucket."
+        raise ApiError(404, words, NO_BUCKET)
     stored = read_object(with_header_conditions(call))
     check_key(call, stored)
     return content_response(call, stored)
