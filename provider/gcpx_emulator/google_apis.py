@@ -14,16 +14,16 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from gcpx_emulator.core import batches
-from gcpx_emulator.core.call import HANDLERS, Call
-from gcpx_emulator.core.discovery import Method, error_form, route
-from gcpx_emulator.core.errors import ApiError, error_of, error_response
+from gcpx_emulator.core.call import HANDLERS, TAKES_KEYS, Call
+from gcpx_emulator.core.discovery import Method, error_form, is_xml, route
+from gcpx_emulator.core.errors import ApiError, ErrorForm, error_of, error_response
 from gcpx_emulator.core.faults import DroppedConnection, Fault, response_before_work
 from gcpx_emulator.core.json_data import Json, parse_json
 from gcpx_emulator.core.listing import check_filter
 from gcpx_emulator.core.masks import Mask, apply_mask, check_mask, parse_mask
 from gcpx_emulator.core.permissions import check_permissions
 from gcpx_emulator.core.request_log import SIGNATURES
-from gcpx_emulator.core.uploads import Upload
+from gcpx_emulator.core.uploads import KEY_HEADERS, Upload
 from gcpx_emulator.core.validation import clean_body, clean_query
 from gcpx_emulator.emulator import Emulator
 
@@ -42,7 +42,7 @@ class GoogleApis:
         try:
             response = await self._routed(request, entry)
         except Exception as error:  # noqa: BLE001 - the log contains every response
-            form = error_form(_api(entry))
+            form = _error_form(request, entry)
             response = error_response(error, entry["method"] or f"{request.method} {request.url.path}", form)
         _add_headers(response, _api(entry), request.method)
         _warn_of_ignored(response, entry)
@@ -64,7 +64,8 @@ class GoogleApis:
             return await self._batch_answered(request, entry)
         method, path = route(request.method, request.scope["raw_path"].decode("latin-1"))
         entry["method"] = method.id
-        if any(name.startswith(_ENCRYPTION_HEADERS) for name in request.headers):
+        has_key = any(name.startswith(KEY_HEADERS) for name in request.headers)
+        if has_key and method.id not in TAKES_KEYS:
             raise ApiError(501, f"{method.id} with a customer-supplied encryption key in a header is not emulated")
         if request.method == "POST" and _LENGTHS.isdisjoint(request.headers):
             raise ApiError(411, "POST requests require a Content-length header.", "badRequest")
@@ -117,7 +118,7 @@ class GoogleApis:
             query=clean_query(method, path, _query(method, request)),
             body=clean_body(method, upload.metadata, ignored if may_ignore else None),
             media=upload.media,
-            headers=request.headers,
+            headers={**upload.headers, **request.headers},
             origin=str(request.base_url).removesuffix("/"),
             caller=cloud.signer.caller(request.headers.get("authorization", "")),
             failure=fault.operation if fault else None,
@@ -158,6 +159,14 @@ class _Indented(JSONResponse):
         return f"{json.dumps(content, ensure_ascii=False, allow_nan=False, indent=2)}\n".encode()
 
 
+def _error_form(request: Request, entry: Json) -> ErrorForm:
+    """Return the form of the error that answers a request."""
+    method, path = str(entry["method"]), request.scope["raw_path"].decode("latin-1")
+    if method.startswith(_XML_API) or (not method and is_xml(request.method, path)):
+        return ErrorForm.XML
+    return error_form(_api(entry))
+
+
 def _api(entry: Json) -> str:
     """Return the name of the API of a logged request, such as `compute`; empty if it has none."""
     return str(entry["method"] or "").partition(".")[0]
@@ -173,11 +182,11 @@ def _warn_of_ignored(response: Response, entry: Json) -> None:
 
 
 _LOG: Final = logging.getLogger("gcpx_emulator")
+_XML_API: Final = "storage.xml."
+"""The beginning of the IDs of the XML API's methods."""
 _IGNORED: Final = "X-Emulator-Ignored"
 """The header with the paths of names that were ignored."""
 _MOST_IGNORED: Final = 20
-_ENCRYPTION_HEADERS: Final = ("x-goog-encryption-", "x-goog-copy-source-encryption-")
-"""The beginnings of the headers with keys of objects, in every request of an upload, too."""
 _LENGTHS: Final = frozenset({"content-length", "transfer-encoding"})
 """The headers that say where a body ends, one of which Google requires even without a body."""
 _JSON: Final = "application/json"

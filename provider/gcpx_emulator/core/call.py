@@ -85,6 +85,8 @@ Handler = Callable[[Call], Any]
 """Returns the JSON of the response, None for an empty one, a Response, or a coroutine that returns one of these."""
 HANDLERS: Final[dict[str, Handler]] = {}
 """Every handler, by method ID."""
+TAKES_KEYS: Final[set[str]] = set()
+"""The IDs of the methods that take the customer-supplied key of an object in headers; others refuse it."""
 _H = TypeVar("_H", bound=Handler)
 
 

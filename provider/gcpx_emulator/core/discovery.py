@@ -236,11 +236,15 @@ _BATCH: Final = re.compile(r"(?:batch/.+|.+/batch)")
 
 def _is_known(http_method: str, path: str) -> bool:
     """Return whether Google has the path, but no document describes it: a batch, or a change by the XML API."""
-    if http_method == "POST" and _BATCH.fullmatch(path):
-        return True
-    head, _, name = path.partition("/")
+    return (http_method == "POST" and _BATCH.fullmatch(path) is not None) or is_xml(http_method, path)
+
+
+def is_xml(http_method: str, path: str) -> bool:
+    """Return whether a request that no document describes changes a bucket or an object by the XML API."""
+    head, _, name = path.strip("/").partition("/")
     heads = {prefix.partition("/")[0] for api in APIS.values() for prefix in api.prefixes}
-    return http_method in {"DELETE", "POST", "PUT"} and bool(name) and head not in heads
+    is_change = http_method in {"DELETE", "PUT"} or (http_method == "POST" and bool(name))
+    return is_change and bool(head) and head not in heads and not _BATCH.fullmatch(path.strip("/"))
 
 
 def _documented(path: str) -> tuple[Methods, dict[str, str]]:

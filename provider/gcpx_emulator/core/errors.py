@@ -5,10 +5,12 @@ from __future__ import annotations
 import enum
 import json
 import logging
+import re
 import traceback
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any, Final
+from xml.sax.saxutils import escape, unescape
 
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -59,6 +61,26 @@ class ErrorForm(enum.Enum):
     """`errors` with a reason; `status` only if Google's front end refuses the request."""
     STATUS = "status"
     """`status`, and no `errors`."""
+    XML = "xml"
+    """A code of the XML API of Cloud Storage instead of all JSON."""
+
+
+_XML_CODES: Final[Mapping[int, str]] = {
+    304: "NotModified",
+    400: "InvalidArgument",
+    403: "AccessDenied",
+    404: "NoSuchKey",
+    405: "MethodNotAllowed",
+    412: "PreconditionFailed",
+    416: "InvalidRange",
+    429: "SlowDown",
+    501: "NotImplemented",
+    503: "ServiceUnavailable",
+}
+"""The codes of the XML API, as the page "HTTP status and error codes for XML" lists them."""
+NO_BUCKET: Final = "noSuchBucket"
+"""The reason of a missing bucket in the XML API, which has a code of its own."""
+_XML_MESSAGE: Final = re.compile("<Code>(.*)</Code><Message>(.*)</Message>", re.DOTALL)
 
 
 class ApiError(Exception):
@@ -92,6 +114,13 @@ class ApiError(Exception):
             by_code = _STATUS.get(self.status, "UNKNOWN")
             error["status"] = "FAILED_PRECONDITION" if self.reason == FAILED_PRECONDITION else by_code
         return {"error": error | ({"details": self.details} if self.details else {})}
+
+    def xml(self) -> str:
+        """Return the body of the response of the XML API."""
+        code = "NoSuchBucket" if self.reason == NO_BUCKET else _XML_CODES.get(self.status, "InternalError")
+        message = "".join(letter if letter.isprintable() else " " for letter in self.message)
+        content = f"<Code>{code}</Code><Message>{escape(message)}</Message>"
+        return f"<?xml version='1.0' encoding='UTF-8'?><Error>{content}</Error>"
 
 
 def invalid(field: str, value: Any, why: str) -> ApiError:
@@ -149,13 +178,20 @@ def error_response(error: Exception, request: str, form: ErrorForm = ErrorForm.B
         return Response(status_code=error.status)
     # Do not wait for the rest of a request that takes too long.
     headers = {"Connection": "close"} if error.status == HTTPStatus.REQUEST_TIMEOUT else None
+    if form is ErrorForm.XML:
+        return Response(error.xml(), error.status, headers, "application/xml; charset=UTF-8")
     return JSONResponse(error.body(form), error.status, headers)
 
 
 def error_of(response: Response) -> tuple[str, str]:
     """Return the reason, or else the status name, and the message in the body of an error; empty where it has none."""
-    is_json = response.headers.get("content-type", "").startswith("application/json")
-    if response.status_code < HTTPStatus.BAD_REQUEST or not is_json:
+    content_type = response.headers.get("content-type", "")
+    if response.status_code < HTTPStatus.BAD_REQUEST:
+        return "", ""
+    if content_type.startswith("application/xml"):
+        found = _XML_MESSAGE.search(bytes(response.body).decode())
+        return (found[1], unescape(found[2])) if found else ("", "")
+    if not content_type.startswith("application/json"):
         return "", ""
     try:
         error = json.loads(bytes(response.body))["error"]

@@ -22,6 +22,10 @@ MOST_BYTES: Final = 128 << 20
 """The largest body and the largest upload, in bytes."""
 
 
+KEY_HEADERS: Final = ("x-goog-encryption-", "x-goog-copy-source-encryption-")
+"""The beginnings of the headers with customer-supplied keys of objects."""
+
+
 @attrs.frozen
 class Media:
     """Uploaded content, and its media type if the client gave one."""
@@ -32,10 +36,15 @@ class Media:
 
 @attrs.frozen
 class Upload:
-    """A complete upload: the metadata as JSON, and the content."""
+    """A complete upload: the metadata as JSON, and the content.
+
+    Attributes:
+        headers: those of the first request of a resumable upload that hold for the whole upload.
+    """
 
     metadata: Any
     media: Media = attrs.Factory(Media)
+    headers: Mapping[str, str] = attrs.Factory(dict)
 
 
 @attrs.define
@@ -44,6 +53,7 @@ class _Session:
 
     metadata: Json
     content_type: str
+    headers: Mapping[str, str]
     received: bytearray = attrs.Factory(bytearray)
 
 
@@ -69,7 +79,8 @@ class Uploads:
         session = uuid.uuid4().hex
         if len(self._sessions) >= _MOST_SESSIONS:
             self._sessions.pop(next(iter(self._sessions)))
-        self._sessions[session] = _Session(parse_json(raw) or {}, headers.get("x-upload-content-type", ""))
+        keys = {name: value for name, value in headers.items() if name.startswith(KEY_HEADERS)}
+        self._sessions[session] = _Session(parse_json(raw) or {}, headers.get("x-upload-content-type", ""), keys)
         return Response(headers={"Location": f"{url}&upload_id={session}", "X-GUploader-UploadID": session})
 
     def _continue(self, name: str, headers: Mapping[str, str], raw: bytes) -> Upload | Response:
@@ -85,7 +96,7 @@ class Uploads:
         if sent and (sent[3] == "*" or len(received) < int(sent[3])):
             return Response(status_code=308, headers={"Range": f"bytes=0-{len(received) - 1}"} if received else {})
         del self._sessions[name]
-        return Upload(session.metadata, Media(bytes(received), session.content_type))
+        return Upload(session.metadata, Media(bytes(received), session.content_type), session.headers)
 
 
 def _multipart(content_type: str, raw: bytes) -> Upload:

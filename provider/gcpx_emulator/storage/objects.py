@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from gcpx_emulator.core.call import ANONYMOUS, Call, handles
 from gcpx_emulator.core.clock import timestamp
-from gcpx_emulator.core.errors import ApiError, invalid, required
+from gcpx_emulator.core.errors import NO_BUCKET, ApiError, invalid, required
 from gcpx_emulator.core.json_data import Json, merge
 from gcpx_emulator.core.listing import in_order, page_of
 from gcpx_emulator.storage.access_lists import (
@@ -33,6 +33,7 @@ from gcpx_emulator.storage.access_lists import (
 )
 from gcpx_emulator.storage.buckets import bucket_path, find_bucket, list_of_bucket, read_bucket, refuse_soft_deleted
 from gcpx_emulator.storage.conditions import check_conditions, etag, failed_condition, with_header_conditions
+from gcpx_emulator.storage.customer_keys import NOT_COPIED, check_key, headers_of, with_own_key, without_hidden_hashes
 from gcpx_emulator.storage.globs import matches_glob
 from gcpx_emulator.storage.notification_configs import publish_event
 from gcpx_emulator.storage.protections import (
@@ -71,6 +72,7 @@ def content_response(call: Call, stored: Json) -> Response:
         "X-Goog-Generation": stored["generation"],
         "Accept-Ranges": "bytes",
         **_HARMLESS,
+        **headers_of(stored),
     }
     media_type = stored.get("contentType") or DEFAULT_TYPE
     if part is None:
@@ -112,7 +114,7 @@ def metadata_of(call: Call, stored: Json) -> Json:
     path = f"b/{stored['bucket']}/o/{quote(stored['name'], safe='')}"
     link = f"{call.origin}/download/storage/v1/{path}?generation={stored['generation']}&alt=media"
     shown = {name: value for name, value in stored.items() if not name.startswith("_")}
-    return shown | {"mediaLink": link} | expiration(call, stored)
+    return without_hidden_hashes(call, shown) | {"mediaLink": link} | expiration(call, stored)
 
 
 _ACL, _OWNER = "_acl", "_owner"
@@ -191,7 +193,7 @@ def insert_object(call: Call) -> Json:
     for field in ("md5Hash", "crc32c"):
         if call.body.get(field) not in (None, metadata[field]):
             raise ApiError(400, f"Provided {field} '{call.body[field]}' doesn't match calculated '{metadata[field]}'.")
-    stored = metadata | {CONTENT: base64.b64encode(call.media.content).decode()}
+    stored = with_own_key(call, metadata | {CONTENT: base64.b64encode(call.media.content).decode()})
     write_object(call, stored, replaced)
     return shown_object(call, stored, "full" if call.body.get("acl") else "noAcl")
 
@@ -308,8 +310,9 @@ def read_object(call: Call) -> Json:
 @handles("storage.objects.get")
 def get_object(call: Call) -> Json | Response:
     """Read an object's metadata, or with `alt=media` its content."""
-    stored = read_object(call)
-    return content_response(call, stored) if call.query.get("alt") == "media" else shown_object(call, stored)
+    stored, is_content = read_object(call), call.query.get("alt") == "media"
+    check_key(call, stored, is_needed=is_content)
+    return content_response(call, stored) if is_content else shown_object(call, stored)
 
 
 @handles(READ_CONTENT)
@@ -317,8 +320,11 @@ def get_content(call: Call) -> Response:
     """Read an object's content by the XML API, as Google's client for Go does."""
     if call.store.get(bucket_path(call)) is None:
         path = f"/{call.path['bucket']}/{call.path['object']}"
-        raise ApiError(404, f"{path} is not a path of any API that is emulated, and no object of a bucket.")
-    return content_response(call, read_object(with_header_conditions(call)))
+        words = f"{path} is not a path of any API that is emulated, and no object of a bucket."
+        raise ApiError(404, words, NO_BUCKET)
+    stored = read_object(with_header_conditions(call))
+    check_key(call, stored)
+    return content_response(call, stored)
 
 
 @handles("storage.objects.list")
@@ -425,11 +431,12 @@ def copy_object(call: Call) -> Json:
     generation = call.query.get("sourceGeneration")
     source = read_stored(call, call.path["sourceBucket"], call.path["sourceObject"], generation)
     check_conditions(call, source, "ifSource")
+    check_key(call, source, is_source=True)
     bucket, name = call.path["destinationBucket"], call.path["destinationObject"]
     destination = find_bucket(call, bucket)
     replaced = call.store.get(object_path(bucket, name))
     check_conditions(call, replaced)
-    not_copied = NOT_INHERITED | {_ENDED, _ACL, _OWNER}
+    not_copied = NOT_INHERITED | NOT_COPIED | {_ENDED, _ACL, _OWNER}
     copy = {
         **{field: value for field, value in source.items() if field not in not_copied},
         **protections_of_new(call, destination),
@@ -437,6 +444,7 @@ def copy_object(call: Call) -> Json:
         **given_metadata(call),
         **new_identity(call, bucket, name),
     }
+    copy = with_own_key(call, copy)
     write_object(call, copy, replaced)
     return shown_object(call, copy, "full" if call.body.get("acl") else "noAcl")
 
@@ -455,6 +463,8 @@ def compose_object(call: Call) -> Json:
     if len(given) > _MOST_SOURCES:
         raise invalid("sourceObjects", len(given), f"The number of source objects must be at most {_MOST_SOURCES}.")
     sources = [_source(call, bucket, one) for one in given]
+    for source in sources:
+        check_key(call, source)
     replaced = call.store.get(object_path(bucket, name))
     check_conditions(call, replaced)
     content = b"".join(base64.b64decode(source[CONTENT]) for source in sources)
@@ -470,6 +480,7 @@ def compose_object(call: Call) -> Json:
         **given_metadata(own),
         CONTENT: base64.b64encode(content).decode(),
     }
+    stored = with_own_key(own, stored)
     write_object(call, stored, replaced)
     if call.body.get("deleteSourceObjects"):
         for source in sources:

@@ -63,22 +63,12 @@ def test_the_name_of_a_key_is_kept(http):
     assert http.get(f"{OBJECTS}/two").json()["kmsKeyName"] == f"{KEY}/cryptoKeyVersions/1"
 
 
-@pytest.mark.parametrize("kind", ["media", "resumable"])
-def test_keys_of_customers_are_refused_in_uploads(http, kind):
-    path = f"/upload/storage/v1/b/{BUCKET}/o?uploadType={kind}&name=one"
-    refused = http.post(path, content=b"{}", headers={"x-goog-encryption-key": "a"})
-
-    assert refused.status_code == 501
-    assert "storage.objects.insert" in refused.json()["error"]["message"]
-
-
 def test_what_is_not_enforced_is_refused(http):
     _upload(http)
 
     answers = [
-        http.get(f"{OBJECTS}/one?alt=media", headers={"x-goog-encryption-key": "a"}),
         http.get(f"{OBJECTS}/one?softDeleted=true&generation=1"),
         http.patch(f"{OBJECTS}/one", json={"retention": {"mode": "Locked", "retainUntilTime": "2030-01-01T00:00:00Z"}}),
         http.patch(f"{OBJECTS}/one", json={"contexts": {"custom": {"a": {"value": "b"}}}}),
     ]
-    assert [answer.status_code for answer in answers] == [501] * 4
+    assert [answer.status_code for answer in answers] == [501] * 3
