@@ -195,6 +195,7 @@ def test_a_creation_whose_response_was_lost_is_continued(clocked_engine, engine,
             driver.rpc.CreateRequest(urn=engine.urn(FLEET, "workers"), properties=driver.struct(inputs))
         )
     assert failed[0].partial is not None
+    clocked_engine.log.wait_until_said("CustomEndpoint); looking for what was created")
     cloud.emulator.faults.queue.clear()
 
     # Even if the state was lost, too, the next creation finds the instances.

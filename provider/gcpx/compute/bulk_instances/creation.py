@@ -55,7 +55,7 @@ from gcpx.compute.bulk_instances.shortfalls import (
 )
 from gcpx.compute.insertion import LAG, Insertion, insert_once, orphan_warning, with_reason
 from gcpx.compute.operations import Operation, Outcome, Wait, created_instances, percentage
-from gcpx.errors import RUN_AGAIN, ProviderError, safe_message, sentences
+from gcpx.errors import RUN_AGAIN, ProviderError, safe_message, sentences, without_stop
 from gcpx.gcp.client import unfinished
 from gcpx.gcp.errors import ApiError, Conflict, Rejected, Unfinished
 from gcpx.gcp.request import COMPUTE, Request
@@ -184,7 +184,7 @@ class BulkInsert(Insertion):
         rounds = self.context.tries(self._patience, pause=self.fleet.google.backoff, longest=LONGEST_PAUSE)
         next(rounds)  # it was just sent
         for _ in rounds:
-            self.context.progress(f"{lost.__cause__}; looking for what was created")
+            self.context.progress(f"{without_stop(str(lost.__cause__))}; looking for what was created")
             try:
                 operation = self._done(request_id)
             except Exception as error:
