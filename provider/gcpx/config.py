@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,6 +17,7 @@ from gcpx.model import codec
 from gcpx.model.check import CheckResult, check
 from gcpx.model.diff import Change, diff
 from gcpx.model.fields import Failure, Scalar, object_type
+from gcpx.model.secrecy import secret_texts
 from gcpx.model.values import Secret, format_path, reveal
 
 _ENGINE_KEYS = ("version", "pluginDownloadURL")
@@ -25,6 +27,9 @@ _BOOLEANS = dict.fromkeys(("1", "true", "t", "yes", "y", "on"), True) | dict.fro
 """The spellings of a boolean that is given as a string, in lower case."""
 _ALTERNATIVES = {"credentials": "accessToken", "accessToken": "credentials"}
 """Settings that identify the caller: if one is configured, the environment does not add the other."""
+_URL = re.compile("https?://")
+_SHORTEST_PART = 8
+"""A shorter part of a URL, such as `compute`, is a word of many messages."""
 
 KIND = object_type(Settings)
 
@@ -62,6 +67,13 @@ def settings(inputs: Mapping[str, Any], environment: Mapping[str, str] = os.envi
     values = _decoded(reveal(known))
     added = _variables(values, environment)
     return Settings.of(values | {name: _parsed(name, environment[variable]) for name, variable in added.items()})
+
+
+def marked_secrets(inputs: Mapping[str, Any]) -> frozenset[str]:
+    """Return the texts that a configuration marks as secret, and the parts of URLs among them: messages name a part."""
+    texts = secret_texts(KIND, inputs)
+    parts = (part for text in texts if _URL.match(text) for part in re.split("[/:?]", text))
+    return texts | {part for part in parts if len(part) >= _SHORTEST_PART}
 
 
 def _decoded(inputs: Mapping[str, Any]) -> dict[str, Any]:

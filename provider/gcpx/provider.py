@@ -71,6 +71,7 @@ class Provider:
     def __init__(self) -> None:
         self._args: dict[str, Any] | None = None
         self._settings: Settings | None = None
+        self._marked: frozenset[str] = frozenset()
         self._client: GoogleClient | None = None
         self._lookups: Lookups | None = None
         self._retired: list[GoogleClient] = []
@@ -91,7 +92,7 @@ class Provider:
     @property
     def secrets(self) -> frozenset[str]:
         """Strings in the configuration that no message may contain."""
-        return self._settings.secrets if self._settings is not None else frozenset()
+        return self._marked | self._settings.secrets if self._settings is not None else frozenset()
 
     @property
     def validates_online(self) -> bool:
@@ -127,7 +128,10 @@ class Provider:
         return config.diff_config(old, new)
 
     def configure(self, args: dict[str, Any]) -> None:
-        """Set the configuration; offline. An engine that attaches to a running plugin calls this once per run."""
+        """Set the configuration, in which secrets are marked; offline.
+
+        An engine that attaches to a running plugin calls this once per run.
+        """
         from gcpx import config  # noqa: PLC0415 - as above
 
         self.cancelled = threading.Event()
@@ -137,11 +141,11 @@ class Provider:
                     self._client.reads.forget()
                     self._lookups.forget()
                 return
-            settings = config.settings(args)
+            settings, marked = config.settings(args), config.marked_secrets(args)
             # Calls of an earlier run may still be under way, so its connections are closed only at the end.
             if self._client is not None:
                 self._retired.append(self._client)
-            self._client, self._lookups, self._args, self._settings = None, None, args, settings
+            self._client, self._lookups, self._args, self._settings, self._marked = None, None, args, settings, marked
             self._resources.clear()
             self._functions.clear()
 

@@ -54,7 +54,7 @@ class Plugin(Protocol):
         """Compare two configurations."""
 
     def configure(self, args: dict[str, Any]) -> None:
-        """Set the configuration; offline."""
+        """Set the configuration, in which secrets are marked; offline."""
 
     def resource(self, token: str) -> Resource[Any]:
         """Find the resource of a type token."""

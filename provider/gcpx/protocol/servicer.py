@@ -85,7 +85,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         """Set the configuration."""
         self._log.require_cli()
         args = decode(request.args) or {name.rpartition(":")[2]: value for name, value in request.variables.items()}
-        self.plugin.configure(reveal(args))
+        self.plugin.configure(args)
         self._memory = StackMemory(request.id, request.urn)
         return proto.provider.ConfigureResponse(
             acceptSecrets=True, supportsPreview=True, supports_autonaming_configuration=True

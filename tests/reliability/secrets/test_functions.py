@@ -7,7 +7,7 @@ import itertools
 import pytest
 from engines import driver
 from engines.clocked import ClockedProvider
-from engines.driver import rpc, secret, struct
+from engines.driver import failing, rpc, secret, struct
 from samples import SAMPLES
 from secret_values.planted_secrets import SHAPES, SPELLINGS, shown
 from secret_values.secret_calls import FAULTS, Observer
@@ -82,3 +82,16 @@ def test_no_check_of_the_configuration_shows_a_value(observer):
             assert not shown(said, marker), name
             assert not [failure for failure in failures if failure.property], name
             assert not shown(observer.said(lambda given=value, at=name: configure(struct({at: given}))), marker), name
+
+
+@pytest.mark.parametrize("endpoint", ["http://HOST/MARKER", "http://HOST/MARKER/compute/v1", "https://MARKER.invalid/"])
+def test_no_error_shows_a_setting_that_the_user_marks_as_secret(cloud, caplog, endpoint):
+    marker, token = "planted0WxYz1", "ya29.token"
+    address = secret(endpoint.replace("HOST", cloud.host).replace("MARKER", marker))
+    with driver.engine(ClockedProvider(), **PLACE, accessToken=token, computeCustomEndpoint=address) as engine:
+        with failing() as failed:
+            engine.invoke("gcpx:compute:listRegions")
+        said = [failed[0].message, *(message for *_, message in engine.log.messages)]
+
+    assert "[secret]" in failed[0].message
+    assert not shown(" ".join(said), marker)
