@@ -235,8 +235,10 @@ def test_requests_are_logged_without_keys(http):
 def test_resources_are_changed_without_their_api(http):
     path = f"/_emulator/resources/b/{BUCKET}"
 
-    assert http.patch(path, json={"location": "EU", "id": None}).json()["location"] == "EU"
-    assert "id" not in http.get(f"/storage/v1/b/{BUCKET}").json()
+    assert http.patch(path, json={"location": "EU", "labels": {"a": "b"}}).json()["location"] == "EU"
+    assert http.get(f"/storage/v1/b/{BUCKET}").json()["labels"] == {"a": "b"}
+    http.patch(path, json={"labels": None})
+    assert "labels" not in http.get(f"/storage/v1/b/{BUCKET}").json()
     http.delete(path)
     assert http.get(path).status_code == 404
     http.post("/storage/v1/b?project=p", json={"name": "another-one"})

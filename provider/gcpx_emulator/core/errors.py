@@ -78,8 +78,9 @@ _XML_CODES: Final[Mapping[int, str]] = {
     503: "ServiceUnavailable",
 }
 """The codes of the XML API, as the page "HTTP status and error codes for XML" lists them."""
-NO_BUCKET: Final = "noSuchBucket"
-"""The reason of a missing bucket in the XML API, which has a code of its own."""
+NO_BUCKET, EXPIRED, WRONG_SIGNATURE = "NoSuchBucket", "ExpiredToken", "SignatureDoesNotMatch"
+"""The reasons of errors that have a code of their own in the XML API."""
+_XML_REASONS: Final = frozenset({NO_BUCKET, EXPIRED, WRONG_SIGNATURE})
 _XML_MESSAGE: Final = re.compile("<Code>(.*)</Code><Message>(.*)</Message>", re.DOTALL)
 
 
@@ -117,7 +118,7 @@ class ApiError(Exception):
 
     def xml(self) -> str:
         """Return the body of the response of the XML API."""
-        code = "NoSuchBucket" if self.reason == NO_BUCKET else _XML_CODES.get(self.status, "InternalError")
+        code = self.reason if self.reason in _XML_REASONS else _XML_CODES.get(self.status, "InternalError")
         message = "".join(letter if letter.isprintable() else " " for letter in self.message)
         content = f"<Code>{code}</Code><Message>{escape(message)}</Message>"
         return f"<?xml version='1.0' encoding='UTF-8'?><Error>{content}</Error>"

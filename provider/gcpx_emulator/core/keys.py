@@ -10,9 +10,10 @@ from typing import Any, Final
 import attrs
 import jwt
 from cryptography import x509
+from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec, rsa
-from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 from cryptography.x509.oid import NameOID
 from jwt.types import Options
 
@@ -60,6 +61,20 @@ class Key:
         """The public key, in PEM."""
         pem: bytes = self._public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
         return pem.decode()
+
+    @property
+    def private_pem(self) -> str:
+        """The private key, in PEM."""
+        pem: bytes = self.private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+        return pem.decode()
+
+    def has_signed(self, signature: bytes, content: bytes) -> bool:
+        """Return whether a signature of content (RSA with SHA-256) is of this key."""
+        try:
+            self._public.verify(signature, content, padding.PKCS1v15(), hashes.SHA256())
+        except InvalidSignature:
+            return False
+        return True
 
     @property
     def jwk(self) -> Json:

@@ -40,6 +40,25 @@ class Signer:
     _keys: dict[bool, Key] = attrs.Factory(dict)
     """The keys that exist, by whether they are those of Identity-Aware Proxy."""
     _id_tokens: dict[tuple[str, str], tuple[float, str]] = attrs.Factory(dict)
+    _of_programs: Key | None = None
+    """The key of the service account of intercepted programs, which sign URLs with it."""
+
+    def key_of_programs(self) -> str:
+        """Return the private key of the service account of intercepted programs, in PEM."""
+        if self._of_programs is None:
+            from gcpx_emulator.core.keys import Key  # noqa: PLC0415 - takes long to load
+
+            self._of_programs = Key.new(iap=False)
+        return self._of_programs.private_pem
+
+    @property
+    def knows_programs(self) -> bool:
+        """Whether a program may have the key of their service account."""
+        return self._of_programs is not None
+
+    def has_signed(self, signature: bytes, content: bytes) -> bool:
+        """Return whether the service account of intercepted programs has signed content."""
+        return self._of_programs is not None and self._of_programs.has_signed(signature, content)
 
     def _key(self, *, iap: bool = False) -> Key:
         if iap not in self._keys:

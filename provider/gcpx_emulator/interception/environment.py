@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Final
 
 import certifi
-from cryptography.hazmat.primitives.asymmetric import rsa
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from gcpx_emulator.interception.hosts import OF_GOOGLE
 from gcpx_emulator.sign_in import account_of
@@ -33,7 +31,9 @@ ELSEWHERE: Final = ("PUBSUB_EMULATOR_HOST", "STORAGE_EMULATOR_HOST")
 """The variables that lead clients from Google's addresses to another emulator, or past the proxy."""
 
 
-def environment(host: str, secure: str, proxy: str, project: str, authority: str, folder: Path) -> dict[str, str]:
+def environment(
+    host: str, secure: str, proxy: str, project: str, key: str, authority: str, folder: Path
+) -> dict[str, str]:
     """Return the variables for the emulator at `host`; their files are in `folder`.
 
     Args:
@@ -41,13 +41,14 @@ def environment(host: str, secure: str, proxy: str, project: str, authority: str
         secure: its address with TLS, for Google's names.
         proxy: the URL of the proxy that leads to it.
         project: the project of the credentials.
+        key: the private key, in PEM, of the credentials' service account.
         authority: the certificate, in PEM, of the authority that signs the proxy's certificates.
         folder: an empty folder.
     """
     bundle, own, credentials = (folder / name for name in ("certificates.pem", "authority.pem", "credentials.json"))
     bundle.write_text("\n".join([*_trusted(), authority]))
     own.write_text(authority)
-    credentials.write_text(json.dumps(_service_account(project)))
+    credentials.write_text(json.dumps(_service_account(project, key)))
     return {
         **dict.fromkeys(_PROXIES, proxy),
         **dict.fromkeys(_NO_PROXIES, _LOCAL),
@@ -75,15 +76,14 @@ def _trusted() -> list[str]:
     return [Path(file).read_text() for file in sorted({certifi.where(), *named})]
 
 
-def _service_account(project: str) -> dict[str, str]:
+def _service_account(project: str, key: str) -> dict[str, str]:
     """Write the key of a service account; only this emulator accepts it."""
-    private = rsa.generate_private_key(65537, 2048)
     email = account_of(project)
     return {
         "type": "service_account",
         "project_id": project,
         "private_key_id": "emulator",
-        "private_key": private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode(),
+        "private_key": key,
         "client_email": email,
         "client_id": "100000000000000000000",
         "auth_uri": "https://accounts.google.com/o/oauth2/auth",

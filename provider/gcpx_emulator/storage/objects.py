@@ -46,6 +46,7 @@ from gcpx_emulator.storage.protections import (
     refuse_other_protections,
     released,
 )
+from gcpx_emulator.storage.signed_urls import check_signature
 
 _ENDED: Final = "timeDeleted"
 """The field with the time at which a version ceased to be live."""
@@ -318,6 +319,7 @@ def get_object(call: Call) -> Json | Response:
 @handles(READ_CONTENT)
 def get_content(call: Call) -> Response:
     """Read an object's content by the XML API, as Google's client for Go does."""
+    check_signature(call)
     if call.store.get(bucket_path(call)) is None:
         path = f"/{call.path['bucket']}/{call.path['object']}"
         words = f"{path} is not a path of any API that is emulated, and no object of a bucket."

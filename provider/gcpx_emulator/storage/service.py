@@ -4,7 +4,15 @@
 from gcpx_emulator.core.discovery import MERGE_PATCH, Api, methods_of, serve, serve_page
 from gcpx_emulator.core.errors import ErrorForm
 from gcpx_emulator.core.json_data import Json
-from gcpx_emulator.storage import access_controls, buckets, hmac_keys, notification_configs, objects, permissions
+from gcpx_emulator.storage import (
+    access_controls,
+    buckets,
+    hmac_keys,
+    notification_configs,
+    objects,
+    permissions,
+    signed_urls,
+)
 
 
 def _amend(content: Json) -> None:
@@ -27,4 +35,4 @@ serve(
     )
 )
 _GENERATION: Json = {"location": "query", "type": "string", "format": "int64"}
-serve_page("{bucket}/{object}", objects.READ_CONTENT, {"generation": _GENERATION})
+serve_page("{bucket}/{object}", objects.READ_CONTENT, {"generation": _GENERATION, **signed_urls.PARAMETERS})

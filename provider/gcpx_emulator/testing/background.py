@@ -65,7 +65,8 @@ def intercepting(
         host = during.enter_context(serving(plain, _opened(port), Grpc(emulator), certified))
         google = opened.getsockname()[1]
         proxy = during.enter_context(proxying(Proxy(int(host.rpartition(":")[2]), google)))
-        variables = environment(host, f"{LOOPBACK}:{google}", proxy, project, authority.certificate, folder)
+        key, certificate = emulator.signer.key_of_programs(), authority.certificate
+        variables = environment(host, f"{LOOPBACK}:{google}", proxy, project, key, certificate, folder)
         yield RunningEmulator(host, project, variables)
 
 

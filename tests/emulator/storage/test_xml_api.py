@@ -1,4 +1,4 @@
-"""What is not emulated beside the JSON API: batches of other APIs, signed URLs, and changes by the XML API."""
+"""What is not emulated beside the JSON API: batches of other APIs, changes by the XML API, and foreign signed URLs."""
 
 from __future__ import annotations
 
