@@ -13,8 +13,8 @@ _INTRODUCTION: Final = """# Clients on the emulator
 This page is generated from runs of programs with
 [`gcpx-emulator run`](emulator.md#run-a-program-on-it), so no client is configured for the emulator. `make test-clients`
 runs the programs in `tests/support/client_programs`, and installs the clients that the project does not use itself;
-`CLIENTS="ansible gcloud"` runs these alone. SkyPilot is large, so it runs only if it is named. A step that needs what
-is not emulated fails with the status 501 and the name of the method.
+`CLIENTS="ansible gcloud"` runs these alone. Ray and SkyPilot are large, so they run only if they are named. A step that
+needs what is not emulated fails with the status 501 and the name of the method.
 """
 _SUITES: Final = """
 ## Google's sample suites

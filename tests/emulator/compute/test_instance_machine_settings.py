@@ -221,7 +221,8 @@ def test_an_instance_has_the_default_account_by_its_address(http, cloud):
     created = cloud.get(PATH)["serviceAccounts"]
     _stop(http)
     _send(http, "setServiceAccount", {"email": "web@example.com"})
+    other = cloud.get(PATH)["serviceAccounts"][0]["email"]
     _send(http, "setServiceAccount", account)
 
-    assert cloud.get(source)["properties"]["serviceAccounts"] == [account]
+    assert (cloud.get(source)["properties"]["serviceAccounts"], other) == ([account], "web@example.com")
     assert created == cloud.get(PATH)["serviceAccounts"] == [{**account, "email": address}]

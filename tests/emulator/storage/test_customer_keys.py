@@ -48,8 +48,9 @@ def test_without_the_key_nothing_of_the_content_is_shown(http):
     assert read == listed
     assert made.keys() - read.keys() == {"crc32c", "md5Hash"}
     assert http.get(f"{OBJECTS}/notes", headers=_headers(KEY)).json() == made
-    for path in (f"{OBJECTS}/notes?alt=media", f"/{BUCKET}/notes"):
-        assert _refusal(http.get(path)) == (400, "resourceIsEncryptedWithCustomerEncryptionKey")
+    media, by_xml = http.get(f"{OBJECTS}/notes?alt=media"), http.get(f"/{BUCKET}/notes")
+    assert _refusal(media) == (400, "resourceIsEncryptedWithCustomerEncryptionKey")
+    assert (by_xml.status_code, "encrypted by a customer-supplied" in by_xml.text) == (400, True)
 
 
 @pytest.mark.parametrize(("change", "reason"), [

@@ -37,8 +37,8 @@ def test_the_reason_of_a_failure_is_short(error, expected):
     assert reason(error) == expected
 
 
-def test_clients_are_run_by_name_and_a_large_one_only_so():
+def test_clients_are_run_by_name_and_large_ones_only_so():
     assert [client.package for client in named(["skypilot", "ansible"])] == ["ansible", "skypilot"]
-    assert [client.package for client in CLIENTS if client not in named([])] == ["skypilot"]
+    assert [client.package for client in CLIENTS if client not in named([])] == ["ray", "skypilot"]
     with pytest.raises(SystemExit, match=r"CLIENTS=\.\.\. has nothing, but the clients are google-cloud-compute, "):
         named(["nothing"])

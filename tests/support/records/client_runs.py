@@ -64,6 +64,7 @@ CLIENTS: Final = (
     Client("@google-cloud/compute", "with_compute.js"),
     Client("@google-cloud/storage", "with_storage.js"),
     Client("gcloud", "with_gcloud.sh"),
+    Client("ray", "with_ray.py", ("google-api-python-client", "google-auth", "cryptography"), is_large=True),
     Client(
         "skypilot",
         "with_skypilot.py",
