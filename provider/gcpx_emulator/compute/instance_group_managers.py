@@ -14,7 +14,7 @@ import attrs
 
 from gcpx_emulator.compute.addresses import AddressPool, conflict_of
 from gcpx_emulator.compute.bulk_insert import place
-from gcpx_emulator.compute.call import NAME, Call, check_ready, handles, last_part, path_of
+from gcpx_emulator.compute.call import NAME, Call, check_free, check_ready, handles, last_part, path_of
 from gcpx_emulator.compute.capacity import Hardware
 from gcpx_emulator.compute.collection import Collection, given
 from gcpx_emulator.compute.fingerprints import fingerprint
@@ -62,8 +62,7 @@ def _create(call: Call, path: str, head: Json) -> Json:
     if not template:
         raise required("resource.instanceTemplate")
     group = f"{call.parent}/instanceGroups/{body['name']}"
-    if call.store.get(group) is not None:
-        raise already_exists(group)
+    check_free(call, group)
     base = body.get("baseInstanceName") or body["name"]
     manager = {
         "description": "",

@@ -234,6 +234,12 @@ def test_while_an_operation_runs_the_group_says_what_it_does(cloud, http, templa
     assert http.post(f"{GROUP}/resize?size=5").status_code == 400
 
 
+def test_a_manager_does_not_replace_a_group_that_an_operation_creates(cloud, http, templates):
+    cloud.emulator.operations.latency = 100.0
+    assert http.post(GROUPS, json={"name": "workers"}).status_code == 200
+    assert http.post(MANAGERS, json=_manager()).status_code == 409
+
+
 def test_a_change_that_fails_changes_nothing(http, templates):
     names = _make(http)
     error = {"errors": [{"code": "INTERNAL_ERROR", "message": "Injected."}]}
