@@ -108,7 +108,7 @@ def _kept(call: Call, parent: str, body: Json) -> Json:
         if name in known and not known[name].get("readOnly") and name not in _NOT_KEPT and value not in _EMPTY
     }
     if "storagePool" in kept:
-        kept["storagePool"] = call.full_url(kept["storagePool"])
+        kept["storagePool"] = call.url(call.resolve(kept["storagePool"]))
     if "licenses" in kept:
         kept["licenses"] = [call.full_url(link) for link in kept["licenses"]]
     if "replicaZones" in kept:

@@ -75,6 +75,14 @@ def test_a_pool_shows_its_disks(http):
     assert http.delete(f"{POOLS}/pool").status_code == 200
 
 
+def test_a_disk_names_its_pool_by_its_numeric_id(http):
+    http.post(POOLS, json=_pool())
+    pool = http.get(f"{POOLS}/pool").json()
+    assert http.post(DISKS, json=_disk(storagePool=pool["selfLinkWithId"])).status_code == 200
+    assert http.get(f"{DISKS}/d").json()["storagePool"] == pool["selfLink"]
+    assert http.get(f"{POOLS}/pool").json()["resourceStatus"]["diskCount"] == "1"
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
