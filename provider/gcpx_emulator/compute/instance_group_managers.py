@@ -17,6 +17,7 @@ from gcpx_emulator.compute.bulk_insert import place
 from gcpx_emulator.compute.call import NAME, Call, check_free, check_ready, handles, last_part, path_of
 from gcpx_emulator.compute.capacity import Hardware
 from gcpx_emulator.compute.collection import Collection, given
+from gcpx_emulator.compute.constraints import MOST_MANAGED
 from gcpx_emulator.compute.fingerprints import fingerprint
 from gcpx_emulator.compute.instance_groups import MANAGER, NAMES, new_group
 from gcpx_emulator.compute.instance_lifecycle import RUNNING, STOPPING, effects_on_disks, in_creation
@@ -290,8 +291,8 @@ def resize(call: Call) -> Json:
     """Create or delete instances until there are as many as the call says."""
     path, manager = _found(call)
     size = int(call.query["size"])
-    if size < 0:
-        raise invalid("size", size, "Must not be negative.")
+    if not 0 <= size <= MOST_MANAGED:
+        raise invalid("size", size, f"Must be between 0 and {MOST_MANAGED}.")
     return _resized(call, path, manager, {_TARGET: size})
 
 
@@ -342,6 +343,8 @@ def create_instances(call: Call) -> Json:
             raise already_exists(member)
         names.append(name)
     fields = {_TARGET: manager[_TARGET] + len(names)}
+    if fields[_TARGET] > MOST_MANAGED:
+        raise invalid("instances", len(names), f"A group can have {MOST_MANAGED} instances.")
     return _start(call, path, manager, _Change(fields=fields, created=names))
 
 

@@ -106,6 +106,15 @@ def test_a_group_is_resized(http, templates):
     assert http.post(f"{GROUP}/resize?size=-1").status_code == 400
 
 
+def test_a_group_has_at_most_a_thousand_instances(http, templates):
+    _make(http, targetSize=1)
+    names = [{"name": f"extra-{number}"} for number in range(1000)]
+    larger = http.post(f"{GROUP}/resize?size=1001")
+    more = http.post(f"{GROUP}/createInstances", json={"instances": names})
+    assert [(one.status_code, "1000" in one.text) for one in (larger, more)] == [(400, True)] * 2
+    assert len(_names(http)) == 1
+
+
 def test_instances_are_created_by_name_and_deleted(http, templates):
     first, _ = _make(http)
     _post(http, "createInstances", instances=[{"name": "extra"}])
