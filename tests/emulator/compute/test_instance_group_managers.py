@@ -207,6 +207,25 @@ def test_an_instance_that_somebody_deleted_is_created_by_the_next_change(http, t
     assert (first in _names(http), http.get(GROUP).json()["status"]["isStable"]) == (True, True)
 
 
+def test_an_instance_with_the_name_of_a_deleted_one_is_not_the_managers(http, templates):
+    first, second = _make(http)
+    http.delete(f"{INSTANCES}/{first}")
+    _instance(http, first)
+    foreign = http.get(f"{INSTANCES}/{first}").json()
+    http.post(f"{GROUP}/resize?size=2")
+    (error,) = http.get(f"{GROUP}/listErrors").json()["items"]
+
+    assert (error["error"]["code"], error["instanceActionDetails"]["instance"]) == (
+        "RESOURCE_ALREADY_EXISTS",
+        foreign["selfLink"],
+    )
+    assert http.get(GROUP).json()["currentActions"]["creating"] == 1
+    assert http.get(f"{GROUPS}/workers").json()["size"] == 1
+    assert {one["name"]: one["currentAction"] for one in _managed(http)} == {first: "CREATING", second: "NONE"}
+    assert http.delete(GROUP).status_code == 200
+    assert http.get(f"{INSTANCES}/{first}").json() == foreign
+
+
 def test_instances_without_room_are_missing_until_there_is_room(http, templates):
     http.post("/_emulator/limits", json={"zones": {ZONE: 1}})
     _make(http)
