@@ -64,7 +64,7 @@ class Call(call.Call):
     Attributes:
         project: the path of the project.
         now: the arrival in seconds since 1970, which is also the time of its operation and of new instances.
-        found: a cache of look-ups that stay valid until the call ends.
+        found: a cache of look-ups until the call ends, to which the call adds its own changes.
     """
 
     project: str

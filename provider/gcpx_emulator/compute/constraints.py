@@ -537,7 +537,8 @@ _OF_STORAGE_POOLS: Final = (
     Constraint("StoragePool", "poolProvisionedIops", "Must not be negative.", at_least(0)),
     Constraint("StoragePool", "poolProvisionedThroughput", "Must not be negative.", at_least(0)),
 )
-_MOST_MANAGED: Final = 1000
+MOST_MANAGED: Final = 1000
+"""The number of instances that a group manager can have."""
 _OF_INSTANCE_GROUPS: Final = (
     Constraint(
         "InstanceGroupManager",
@@ -546,7 +547,7 @@ _OF_INSTANCE_GROUPS: Final = (
         matches(r"[a-z][-a-z0-9]{0,57}|[a-z][-a-z0-9]{0,51}-#{1,10}(?:\[[0-9]{1,10}\])?"),
     ),
     Constraint(
-        "InstanceGroupManager", "targetSize", f"Must be between 0 and {_MOST_MANAGED}.", between(0, _MOST_MANAGED)
+        "InstanceGroupManager", "targetSize", f"Must be between 0 and {MOST_MANAGED}.", between(0, MOST_MANAGED)
     ),
     Constraint("NamedPort", "name", NAME_MESSAGE, matches(NAME)),
     Constraint("NamedPort", "port", "Must be between 1 and 65535.", between(1, 65_535)),

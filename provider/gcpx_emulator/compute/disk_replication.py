@@ -10,7 +10,7 @@ from typing import Final
 
 from gcpx_emulator.compute.call import Call, check_ready, handles
 from gcpx_emulator.compute.collection import in_use
-from gcpx_emulator.compute.disks import ACTIVE, new_disk, replicas_of, state_as_secondary, users_of
+from gcpx_emulator.compute.disks import ACTIVE, new_disk, primaries_of, replicas_of, state_as_secondary, users_of
 from gcpx_emulator.core.errors import ApiError, invalid, misused, required
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.operations import Effect, change, put
@@ -116,15 +116,16 @@ def _group(call: Call, field: str) -> tuple[str, dict[str, Json]]:
 
 def _effects_of_stop(call: Call, path: str, disk: Json) -> list[Effect]:
     """Return the effects that stop the replication from a disk, or to it; `path` is its path."""
-    if state_as_secondary(disk) == ACTIVE:
-        path = call.resolve(disk["asyncPrimaryDisk"]["disk"])
-        disk = call.read(path)
-    effects = []
-    for secondary in replicas_of(call, disk):
+    is_secondary = state_as_secondary(disk) == ACTIVE
+    primaries = primaries_of(call, disk) if is_secondary else [path]
+    secondaries = [path] if is_secondary else replicas_of(call, disk)
+    stopped, effects = {"state": _STOPPED}, []
+    for secondary in secondaries:
         other = call.read(secondary)
-        effects.append(change(secondary, _changed_state(other, "asyncPrimaryDisk", {"state": _STOPPED})))
-        disk = disk | _changed_state(disk, "asyncSecondaryDisks", {other["selfLink"]: {"state": _STOPPED}})
-    return [*effects, change(path, {"resourceStatus": disk["resourceStatus"]})] if effects else []
+        effects.append(change(secondary, _changed_state(other, "asyncPrimaryDisk", stopped)))
+        states = {other["selfLink"]: stopped}
+        effects += [change(one, _changed_state(call.read(one), "asyncSecondaryDisks", states)) for one in primaries]
+    return effects
 
 
 def _changed_state(disk: Json, field: str, state: Json) -> Json:

@@ -108,7 +108,7 @@ def _kept(call: Call, parent: str, body: Json) -> Json:
         if name in known and not known[name].get("readOnly") and name not in _NOT_KEPT and value not in _EMPTY
     }
     if "storagePool" in kept:
-        kept["storagePool"] = call.full_url(kept["storagePool"])
+        kept["storagePool"] = call.url(call.resolve(kept["storagePool"]))
     if "licenses" in kept:
         kept["licenses"] = [call.full_url(link) for link in kept["licenses"]]
     if "replicaZones" in kept:
@@ -183,9 +183,10 @@ ACTIVE: Final = "ACTIVE"
 
 
 def replicas_of(call: Call, disk: Json) -> list[str]:
-    """Return the paths of the disks to which a disk is replicated now."""
+    """Return the paths of the existing disks to which a disk is replicated now."""
     states = (disk.get("resourceStatus") or {}).get("asyncSecondaryDisks") or {}
-    return [call.resolve(link) for link, status in states.items() if status["state"] == ACTIVE]
+    secondaries = [call.resolve(link) for link, status in states.items() if status["state"] == ACTIVE]
+    return [secondary for secondary in secondaries if call.store.get(secondary) is not None]
 
 
 def state_as_secondary(disk: Json) -> str:
@@ -193,21 +194,28 @@ def state_as_secondary(disk: Json) -> str:
     return str(((disk.get("resourceStatus") or {}).get("asyncPrimaryDisk") or {}).get("state", ""))
 
 
-def _primaries_of(call: Call, path: str) -> list[str]:
-    """Return the path of the disk that is replicated to the one at a path now; empty if there is none."""
-    disk = call.read(path)
-    return [call.resolve(disk["asyncPrimaryDisk"]["disk"])] if state_as_secondary(disk) == ACTIVE else []
+def primaries_of(call: Call, disk: Json) -> list[str]:
+    """Return the path of the disk that is replicated to a disk now; empty if there is none.
+
+    A primary disk may have been deleted with its instance.
+    """
+    if state_as_secondary(disk) != ACTIVE:
+        return []
+    path = call.resolve(disk["asyncPrimaryDisk"]["disk"])
+    primary = call.store.get(path)
+    return [path] if primary is not None and primary["id"] == disk["asyncPrimaryDisk"]["diskId"] else []
 
 
 def check_not_replicated_to(call: Call, path: str) -> None:
     """Refuse a disk to which another one is replicated now."""
-    for primary in _primaries_of(call, path):
+    for primary in primaries_of(call, call.read(path)):
         raise ApiError(400, in_use("disk", path, primary), "resourceInUseByAnotherResource")
 
 
 def _holders(call: Call, path: str) -> list[str]:
     """Return the paths of what keeps a disk from being deleted: instances, and the other disk of its replication."""
-    return [*users_of(call, path), *replicas_of(call, call.read(path)), *_primaries_of(call, path)]
+    disk = call.read(path)
+    return [*users_of(call, path), *replicas_of(call, disk), *primaries_of(call, disk)]
 
 
 def _mode_in(call: Call, path: str, instance: str) -> str:

@@ -14,11 +14,12 @@ import attrs
 
 from gcpx_emulator.compute.addresses import AddressPool, conflict_of
 from gcpx_emulator.compute.bulk_insert import place
-from gcpx_emulator.compute.call import NAME, Call, check_ready, handles, last_part, path_of
+from gcpx_emulator.compute.call import NAME, Call, check_free, check_ready, handles, last_part, path_of
 from gcpx_emulator.compute.capacity import Hardware
 from gcpx_emulator.compute.collection import Collection, given
+from gcpx_emulator.compute.constraints import MOST_MANAGED
 from gcpx_emulator.compute.fingerprints import fingerprint
-from gcpx_emulator.compute.instance_groups import MANAGER, NAMES, new_group
+from gcpx_emulator.compute.instance_groups import MANAGER, NAMES, members_of, new_group
 from gcpx_emulator.compute.instance_lifecycle import RUNNING, STOPPING, effects_on_disks, in_creation
 from gcpx_emulator.compute.instance_templates import linked_template_properties
 from gcpx_emulator.compute.instances import check_disks, common_fields, new_instance
@@ -62,8 +63,7 @@ def _create(call: Call, path: str, head: Json) -> Json:
     if not template:
         raise required("resource.instanceTemplate")
     group = f"{call.parent}/instanceGroups/{body['name']}"
-    if call.store.get(group) is not None:
-        raise already_exists(group)
+    check_free(call, group)
     base = body.get("baseInstanceName") or body["name"]
     manager = {
         "description": "",
@@ -127,7 +127,7 @@ class _Made:
     Attributes:
         works: the insertion of each instance.
         effects: the effects of all of them.
-        errors: the errors of the instances without room, by name.
+        errors: the errors of the instances that cannot be created, by name.
     """
 
     works: list[Work] = attrs.Factory(list)
@@ -136,11 +136,21 @@ class _Made:
 
 
 def _made(call: Call, path: str, manager: Json, names: list[str], field: str = "instanceTemplate") -> _Made:
-    """Begin to create the instances of the manager at a path that have these names; some may have no room."""
+    """Begin to create the instances of the manager at a path that have these names.
+
+    Some may have no room, or somebody else's instance has the name.
+    """
     properties = linked_template_properties(call, field, manager["instanceTemplate"])
     check_in_zone(call, properties["machineType"])
+    taken = [name for name in names if call.store.get(f"{call.parent}/instances/{name}") is not None]
+    names = [name for name in names if name not in taken]
+    errors = [
+        {"code": "RESOURCE_ALREADY_EXISTS", "message": f"The resource '{call.parent}/instances/{name}' already exists"}
+        for name in taken
+    ]
+    missing = _failures(call, taken, errors)
     if call.failure is not None or not names:
-        return _Made()
+        return _Made(errors=missing)
     check_disks(properties)
     check_machine(call, properties)
     check_policies(call, "resource", properties, len(names))
@@ -151,7 +161,7 @@ def _made(call: Call, path: str, manager: Json, names: list[str], field: str = "
     conflict = conflict_of(call, "resource.networkInterfaces", interfaces, len(names))
     placement = place(attrs.evolve(call, failure=conflict), [hardware], len(names), pool.space(interfaces))
     (errors,), (placed,) = placement.errors.values(), placement.placed.values()
-    common = common_fields(call, properties) | {_TEMPLATE: manager["instanceTemplate"]}
+    common = common_fields(call, properties) | {_TEMPLATE: manager["instanceTemplate"], MANAGER: path}
     works, effects = [], []
     for name in names[: len(placed)]:
         member = f"{call.parent}/instances/{name}"
@@ -159,11 +169,13 @@ def _made(call: Call, path: str, manager: Json, names: list[str], field: str = "
         works.append(Work(kind="insert", target=member, target_id=instance["id"]))
         effects += [put(member, instance), *on_disks]
         call.store.put(member, in_creation(call, instance))
+    return _Made(works, effects, missing | _failures(call, names[len(placed) :], errors))
+
+
+def _failures(call: Call, names: list[str], errors: list[Json]) -> Json:
+    """Return the errors of the instances with these names as a manager stores them."""
     moment = pacific_timestamp(call.now)
-    missing = {
-        name: {"error": error, "timestamp": moment} for name, error in zip(names[len(placed) :], errors, strict=True)
-    }
-    return _Made(works, effects, missing)
+    return {name: {"error": error, "timestamp": moment} for name, error in zip(names, errors, strict=True)}
 
 
 def _metadata(call: Call, path: str, manager: Json, properties: Json) -> Json:
@@ -177,8 +189,8 @@ def _metadata(call: Call, path: str, manager: Json, properties: Json) -> Json:
 
 def _instances(call: Call, manager: Json) -> dict[str, Json | None]:
     """Return the instances of a manager by name; None for one that does not exist."""
-    zone = path_of(manager["zone"], "")
-    return {name: call.store.get(f"{zone}/instances/{name}") for name in manager[NAMES]}
+    members = members_of(call, path_of(manager["selfLink"], ""), manager)
+    return {last_part(path): instance for path, instance in members.items()}
 
 
 def _action(manager: Json, name: str, instance: Json | None) -> str:
@@ -242,8 +254,8 @@ def _start(call: Call, path: str, manager: Json, what: _Change) -> Json:
     missing = [name for name, one in _instances(call, manager).items() if one is None and name not in what.deleted]
     replaced = [name for name in what.recreated if name not in missing]
     created = [*missing, *replaced, *what.created]
-    works, effects = _deletions(call, what.deleted)
-    _, removals = _deletions(call, replaced)
+    works, effects = _deletions(call, manager, what.deleted)
+    _, removals = _deletions(call, manager, replaced)
     with call.store.transaction():
         for effect in removals:  # the new instances have the names of these instances and disks
             apply(effect, call.store)
@@ -253,21 +265,20 @@ def _start(call: Call, path: str, manager: Json, what: _Change) -> Json:
         actions = dict.fromkeys(created, _CREATING) | dict.fromkeys(replaced, _RECREATING)
         names = [*manager[NAMES], *what.created]
         call.store.put(path, changed | {NAMES: names, _ACTIONS: actions | dict.fromkeys(what.deleted, _DELETING)})
-        for name in what.deleted:
-            apply(change(f"{call.parent}/instances/{name}", {"status": STOPPING}), call.store)
+        for work in works:
+            apply(change(work.target, {"status": STOPPING}), call.store)
     left = {NAMES: [name for name in names if name not in what.deleted], _ACTIONS: None, _ERRORS: made.errors}
     effects = [change(path, fields | left), *effects, *made.effects]
     return call.start(attrs.evolve(whole, effects=effects), [*works, *made.works])
 
 
-def _deletions(call: Call, names: list[str]) -> tuple[list[Work], list[Effect]]:
-    """Return the deletions of the instances with these names that exist, and their effects."""
+def _deletions(call: Call, manager: Json, names: list[str]) -> tuple[list[Work], list[Effect]]:
+    """Return the deletions of a manager's instances with these names that exist, and their effects."""
     works, effects = [], []
-    for name in names:
-        member = f"{call.parent}/instances/{name}"
-        instance = call.store.get(member)
-        if instance is None:
+    for name, instance in _instances(call, manager).items():
+        if instance is None or name not in names:
             continue
+        member = f"{call.parent}/instances/{name}"
         check_ready(call, member)
         works.append(Work(kind="delete", target=member, target_id=instance["id"]))
         effects += [delete(member), *effects_on_disks(call.store, member, instance)]
@@ -278,7 +289,7 @@ def _deletions(call: Call, names: list[str]) -> tuple[list[Work], list[Effect]]:
 def delete_manager(call: Call) -> Json:
     """Delete a manager with its group and its instances."""
     path, manager = _found(call)
-    works, effects = _deletions(call, manager[NAMES])
+    works, effects = _deletions(call, manager, manager[NAMES])
     if call.failure is None:
         for work in works:
             apply(change(work.target, {"status": STOPPING}), call.store)
@@ -291,8 +302,8 @@ def resize(call: Call) -> Json:
     """Create or delete instances until there are as many as the call says."""
     path, manager = _found(call)
     size = int(call.query["size"])
-    if size < 0:
-        raise invalid("size", size, "Must not be negative.")
+    if not 0 <= size <= MOST_MANAGED:
+        raise invalid("size", size, f"Must be between 0 and {MOST_MANAGED}.")
     return _resized(call, path, manager, {_TARGET: size})
 
 
@@ -343,6 +354,8 @@ def create_instances(call: Call) -> Json:
             raise already_exists(member)
         names.append(name)
     fields = {_TARGET: manager[_TARGET] + len(names)}
+    if fields[_TARGET] > MOST_MANAGED:
+        raise invalid("instances", len(names), f"A group can have {MOST_MANAGED} instances.")
     return _start(call, path, manager, _Change(fields=fields, created=names))
 
 

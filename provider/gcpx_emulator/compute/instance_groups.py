@@ -17,7 +17,7 @@ from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.listing import Page, in_order, page_of
 
 MANAGER: Final = "_manager"
-"""The field of a stored group with the path of its manager."""
+"""The field of a stored group, and of each instance in it, with the path of their manager."""
 NAMES: Final = "_names"
 """The field of a stored group manager with the names of its instances, whether they exist or not."""
 _MEMBERS: Final = "_members"
@@ -48,14 +48,25 @@ def _create(call: Call, path: str, _head: Json) -> Json:
     return call.insert(path, new_group(call, path, given(call) | links))
 
 
+def members_of(call: Call, path: str, manager: Json) -> dict[str, Json | None]:
+    """Return the instances of a manager at a path, by path; None for one that does not exist.
+
+    Somebody else's instance that got the name of a deleted one is not the manager's.
+    """
+    members = [f"{path_of(manager['zone'], '')}/instances/{name}" for name in manager[NAMES]]
+    found = {member: call.store.get(member) for member in members}
+    return {member: item if item and item.get(MANAGER) == path else None for member, item in found.items()}
+
+
 def _members(call: Call, group: Json) -> dict[str, Json]:
     """Return the instances of a group that exist, by path."""
-    zone = path_of(group["zone"], "")
-    manager = call.store.get(group[MANAGER]) or {} if MANAGER in group else {}
-    own = group.get(_MEMBERS) or {}
-    found = {f"{zone}/instances/{name}": own.get(name) for name in manager.get(NAMES) or own}
-    instances = {path: call.store.get(path) for path in found}
-    return {path: item for path, item in instances.items() if item and found[path] in {None, item["id"]}}
+    if MANAGER in group:
+        manager = call.store.get(group[MANAGER])
+        managed = members_of(call, group[MANAGER], manager) if manager else {}
+        return {path: item for path, item in managed.items() if item}
+    ids = {f"{path_of(group['zone'], '')}/instances/{name}": id_ for name, id_ in (group.get(_MEMBERS) or {}).items()}
+    found = {path: call.store.get(path) for path in ids}
+    return {path: item for path, item in found.items() if item and item["id"] == ids[path]}
 
 
 def _with_members(call: Call) -> Callable[[Json], Json]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from gcpx_emulator.compute.call import Call, handles, last_part, path_of
+from gcpx_emulator.compute.call import Call, check_ready, handles, last_part, path_of
 from gcpx_emulator.compute.collection import USUAL, Collection, given
 from gcpx_emulator.compute.disk_sources import stored_bytes
 from gcpx_emulator.compute.fingerprints import with_label_fingerprint
@@ -49,9 +49,26 @@ def _create(call: Call, path: str, head: Json) -> Json:
 
 def _disks_in(call: Call, pool: str) -> dict[str, Json]:
     """Return the disks in the pool at a path, by path."""
-    zone = pool.rpartition("/storagePools/")[0]
-    rows = call.store.scan([f"{zone}/disks"])
-    return {path: disk for path, disk in rows if path_of(disk.get("storagePool", ""), "") == pool}
+    return {path: disk for path, disk in call.store.scan([_disks_near(pool)]) if _is_in(disk, pool)}
+
+
+def _planned_sizes(call: Call, pool: str) -> dict[str, int]:
+    """Return the GB of the disks in the pool at a path, by path, after the end of all operations that run.
+
+    A disk that an operation deletes counts until then.
+    """
+    planned = call.cloud.operations.planned(_disks_near(pool))
+    disks = _disks_in(call, pool) | {path: disk for path, disk in planned.items() if _is_in(disk, pool)}
+    return {path: int(disk["sizeGb"]) for path, disk in disks.items()}
+
+
+def _disks_near(pool: str) -> str:
+    """Return the path of the disks in the zone of the pool at a path."""
+    return f"{pool.rpartition('/storagePools/')[0]}/disks"
+
+
+def _is_in(disk: Json, pool: str) -> bool:
+    return path_of(disk.get("storagePool", ""), "") == pool
 
 
 def _most_capacity(pool: Json) -> int:
@@ -92,7 +109,7 @@ _POOLS: Final = Collection(
     create=_create,
     scopes=ZONAL,
     complete=_with_status,
-    users=lambda call, path: list(_disks_in(call, path)),
+    users=lambda call, path: list(_planned_sizes(call, path)),
 )
 _POOLS.register("aggregatedList", *USUAL)
 
@@ -110,7 +127,7 @@ def update_pool(call: Call) -> Json:
     changed = {name: call.body.get(name) for name in fields}
     if _CAPACITY in changed:
         check_given(changed, _CAPACITY)
-        used = sum(int(disk["sizeGb"]) for disk in _disks_in(call, path).values())
+        used = sum(_planned_sizes(call, path).values())
         if _most_capacity(pool | changed) < used:
             raise invalid(f"resource.{_CAPACITY}", changed[_CAPACITY], f"The disks in the pool have {used} GB.")
         changed["_resized"] = pacific_timestamp(call.end)
@@ -154,7 +171,13 @@ def check_pool(call: Call, field: str, path: str, disk: Json) -> None:
     kind = last_part(pool["storagePoolType"])
     if last_part(disk["type"]) not in POOL_TYPES[kind]:
         raise invalid(field, link, f"A pool of the type {kind} has disks of the type {', '.join(POOL_TYPES[kind])}.")
-    others = sum(int(one["sizeGb"]) for other, one in _disks_in(call, place).items() if other != path)
-    if others + int(disk["sizeGb"]) > _most_capacity(pool):
+    check_ready(call, place)
+    key = f"sizes in {place}"
+    if key not in call.found:
+        call.found[key] = _planned_sizes(call, place)
+    sizes: dict[str, int] = call.found[key]
+    others = sum(size for other, size in sizes.items() if other != path)
+    sizes[path] = int(disk["sizeGb"])  # the call may create more disks
+    if others + sizes[path] > _most_capacity(pool):
         why = f"The disks in the pool may have {_most_capacity(pool)} GB together, and the others have {others} GB."
         raise invalid(field, link, why)

@@ -187,6 +187,21 @@ class Operations:
         """Return whether an operation that has not ended yet will change this resource."""
         return bool(self.store.run("select 1 from pending where path = ? limit 1", (path,)))
 
+    def planned(self, collection: str) -> dict[str, Json]:
+        """Read the resources of a collection that operations will create or change, by path, as they will then be."""
+        rows = self.store.run(
+            "select effect from operations where name in (select operation from pending where path > ? and path < ?)",
+            (f"{collection}/", f"{collection}0"),  # 0 follows the slash
+        )
+        found: dict[str, Json] = {}
+        for effect in (effect for row in rows for effect in json.loads(row["effect"])):
+            match effect:
+                case {"put": path, "body": body}:
+                    found[path] = body
+                case {"change": path, "fields": fields}:
+                    found[path] = (self.store.get(path) or {}) | fields
+        return {path: item for path, item in found.items() if path.rpartition("/")[0] == collection}
+
     async def wait(self, project: str, scope: str, name: str) -> None:
         """Wait until an operation has ended, but not longer than two minutes; then settle."""
         ends = float(self._row(project, scope, name)["ends"])

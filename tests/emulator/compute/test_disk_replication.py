@@ -54,6 +54,22 @@ def test_a_replication_is_started_and_stopped_on_either_disk(http, pair):
     assert http.post(f"{FIRST}/first/stopAsyncReplication").status_code == 400
 
 
+@pytest.mark.parametrize("again", [False, True])
+def test_a_secondary_disk_survives_its_primary_disk(http, pair, again):
+    http.post(f"{FIRST}/first/startAsyncReplication", json=pair)
+    disk = {"source": "zones/us-east1-b/disks/first", "boot": True, "autoDelete": True}
+    body = {"name": "vm", "machineType": "zones/us-east1-b/machineTypes/e2-small", "disks": [disk]}
+    assert http.post(f"{BASE}/zones/us-east1-b/instances", json=body).status_code == 200
+    http.delete(f"{BASE}/zones/us-east1-b/instances/vm")
+    assert http.get(f"{FIRST}/first").status_code == 404
+    if again:
+        http.post(FIRST, json={"name": "first", "sizeGb": "10"})
+    stopped = http.post(f"{SECOND}/second/stopAsyncReplication")
+    state = http.get(f"{SECOND}/second").json()["resourceStatus"]["asyncPrimaryDisk"]["state"]
+    assert (stopped.status_code, state) == (200, "STOPPED"), stopped.text
+    assert http.delete(f"{SECOND}/second").status_code == 200
+
+
 def test_a_disk_of_a_replication_is_in_use(http, pair):
     http.post(f"{FIRST}/first/startAsyncReplication", json=pair)
     attached = {"source": pair["asyncSecondaryDisk"], "boot": True}

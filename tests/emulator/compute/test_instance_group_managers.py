@@ -106,6 +106,15 @@ def test_a_group_is_resized(http, templates):
     assert http.post(f"{GROUP}/resize?size=-1").status_code == 400
 
 
+def test_a_group_has_at_most_a_thousand_instances(http, templates):
+    _make(http, targetSize=1)
+    names = [{"name": f"extra-{number}"} for number in range(1000)]
+    larger = http.post(f"{GROUP}/resize?size=1001")
+    more = http.post(f"{GROUP}/createInstances", json={"instances": names})
+    assert [(one.status_code, "1000" in one.text) for one in (larger, more)] == [(400, True)] * 2
+    assert len(_names(http)) == 1
+
+
 def test_instances_are_created_by_name_and_deleted(http, templates):
     first, _ = _make(http)
     _post(http, "createInstances", instances=[{"name": "extra"}])
@@ -198,6 +207,25 @@ def test_an_instance_that_somebody_deleted_is_created_by_the_next_change(http, t
     assert (first in _names(http), http.get(GROUP).json()["status"]["isStable"]) == (True, True)
 
 
+def test_an_instance_with_the_name_of_a_deleted_one_is_not_the_managers(http, templates):
+    first, second = _make(http)
+    http.delete(f"{INSTANCES}/{first}")
+    _instance(http, first)
+    foreign = http.get(f"{INSTANCES}/{first}").json()
+    http.post(f"{GROUP}/resize?size=2")
+    (error,) = http.get(f"{GROUP}/listErrors").json()["items"]
+
+    assert (error["error"]["code"], error["instanceActionDetails"]["instance"]) == (
+        "RESOURCE_ALREADY_EXISTS",
+        foreign["selfLink"],
+    )
+    assert http.get(GROUP).json()["currentActions"]["creating"] == 1
+    assert http.get(f"{GROUPS}/workers").json()["size"] == 1
+    assert {one["name"]: one["currentAction"] for one in _managed(http)} == {first: "CREATING", second: "NONE"}
+    assert http.delete(GROUP).status_code == 200
+    assert http.get(f"{INSTANCES}/{first}").json() == foreign
+
+
 def test_instances_without_room_are_missing_until_there_is_room(http, templates):
     http.post("/_emulator/limits", json={"zones": {ZONE: 1}})
     _make(http)
@@ -232,6 +260,12 @@ def test_while_an_operation_runs_the_group_says_what_it_does(cloud, http, templa
     assert (actions[first], manager["targetSize"], manager["status"]["isStable"]) == ("DELETING", 1, False)
     assert http.get(f"{INSTANCES}/{first}").json()["status"] == "STOPPING"
     assert http.post(f"{GROUP}/resize?size=5").status_code == 400
+
+
+def test_a_manager_does_not_replace_a_group_that_an_operation_creates(cloud, http, templates):
+    cloud.emulator.operations.latency = 100.0
+    assert http.post(GROUPS, json={"name": "workers"}).status_code == 200
+    assert http.post(MANAGERS, json=_manager()).status_code == 409
 
 
 def test_a_change_that_fails_changes_nothing(http, templates):

@@ -75,6 +75,36 @@ def test_a_pool_shows_its_disks(http):
     assert http.delete(f"{POOLS}/pool").status_code == 200
 
 
+def test_a_disk_names_its_pool_by_its_numeric_id(http):
+    http.post(POOLS, json=_pool())
+    pool = http.get(f"{POOLS}/pool").json()
+    assert http.post(DISKS, json=_disk(storagePool=pool["selfLinkWithId"])).status_code == 200
+    assert http.get(f"{DISKS}/d").json()["storagePool"] == pool["selfLink"]
+    assert http.get(f"{POOLS}/pool").json()["resourceStatus"]["diskCount"] == "1"
+
+
+def test_a_pool_has_no_more_disks_than_fit_while_operations_run(cloud, http):
+    http.post(POOLS, json=_pool(capacityProvisioningType="STANDARD"))
+    http.post(DISKS, json=_disk(name="first", sizeGb="4000"))
+    cloud.emulator.operations.latency = 100.0
+    assert http.post(f"{DISKS}/first/resize", json={"sizeGb": "5000"}).status_code == 200
+    answers = [http.post(DISKS, json=_disk(name=name, sizeGb=size)) for name, size in (("a", "5240"), ("b", "1"))]
+    assert [answer.status_code for answer in answers] == [200, 400]
+    in_use = http.delete(f"{POOLS}/pool")
+    assert (in_use.status_code, "is already being used" in in_use.text) == (400, True)
+
+
+def test_the_disks_of_one_instance_fit_into_a_pool_together(http):
+    http.post(POOLS, json=_pool(capacityProvisioningType="STANDARD"))
+    made = {"diskType": HYPERDISK, "diskSizeGb": "6000", "storagePool": f"zones/{ZONE}/storagePools/pool"}
+    disks = [{"boot": name == "a", "initializeParams": {**made, "diskName": name}} for name in ("a", "b")]
+    body = {"name": "vm", "machineType": f"zones/{ZONE}/machineTypes/c3-standard-4", "networkInterfaces": [{}]}
+    disks[0]["initializeParams"]["sourceImage"] = "projects/debian-cloud/global/images/family/debian-12"
+    answer = http.post(f"{BASE}/zones/{ZONE}/instances", json={**body, "disks": disks})
+    assert (answer.status_code, "resource.disks[1]" in answer.text) == (400, True), answer.text
+    assert "items" not in http.get(DISKS).json()
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
