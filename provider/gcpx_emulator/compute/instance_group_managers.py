@@ -395,7 +395,8 @@ def abandon_instances(call: Call) -> Json:
     path, manager = _found(call)
     names = _named(call, manager)
     left = [name for name in manager[NAMES] if name not in names]
-    fields = {_TARGET: manager[_TARGET] - len(names), NAMES: left}
+    errors = {name: error for name, error in manager[_ERRORS].items() if name in left}
+    fields = {_TARGET: manager[_TARGET] - len(names), NAMES: left, _ERRORS: errors}
     work = Work(kind=call.method.id, target=path, target_id=manager["id"], effects=[change(path, fields)])
     return call.start(work)
 

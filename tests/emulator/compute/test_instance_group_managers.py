@@ -243,6 +243,15 @@ def test_instances_without_room_are_missing_until_there_is_room(http, templates)
     assert "items" not in http.get(f"{GROUP}/listErrors").json()
 
 
+def test_a_missing_instance_is_abandoned_with_its_error(http, templates):
+    http.post("/_emulator/limits", json={"zones": {ZONE: 1}})
+    _make(http)
+    (error,) = http.get(f"{GROUP}/listErrors").json()["items"]
+    _post(http, "abandonInstances", instances=[error["instanceActionDetails"]["instance"]])
+    assert "items" not in http.get(f"{GROUP}/listErrors").json()
+    assert [one["name"] for one in _managed(http)] == _names(http)
+
+
 def test_a_list_has_pages_if_the_group_asks_for_them(http, templates):
     _make(http, listManagedInstancesResults="PAGINATED")
     first = http.post(f"{GROUP}/listManagedInstances?maxResults=1").json()
@@ -351,6 +360,16 @@ def test_a_group_has_instances_of_one_zone_and_one_network(http):
         for link in (*links[1:], {"instance": "none"})
     ]
     assert [(one.status_code, "instances[0].instance" in one.text) for one in wrong] == [(400, True)] * 3
+
+
+def test_an_instance_at_a_network_attachment_is_in_no_group(http):
+    attachment = f"projects/{PROJECT}/regions/us-east1/networkAttachments/other"
+    machine = {"name": "a", **properties(machineType=f"zones/{ZONE}/machineTypes/e2-small")}
+    attached = {**machine, "networkInterfaces": [{"networkAttachment": attachment}]}
+    assert http.post(INSTANCES, json=attached).status_code == 200
+    http.post(GROUPS, json={"name": "mine"})
+    answer = http.post(f"{GROUPS}/mine/addInstances", json={"instances": [{"instance": f"{URL}/instances/a"}]})
+    assert (answer.status_code, "network attachment" in answer.text) == (400, True)
 
 
 def test_named_ports_are_replaced(http):
