@@ -174,6 +174,20 @@ def test_a_patch_changes_the_size_and_the_template(http, templates):
     assert http.get(GROUP).json()["instanceTemplate"].endswith("/next")
 
 
+def test_a_patch_keeps_what_it_omits_at_any_depth(http, templates):
+    _make(http, updatePolicy={"type": "OPPORTUNISTIC", "minimalAction": "REPLACE"})
+    template = http.get(GROUP).json()["instanceTemplate"]
+    body = {"updatePolicy": {"replacementMethod": "SUBSTITUTE"}, "versions": [{"name": "new"}]}
+    assert http.patch(GROUP, json=body).status_code == 200
+    manager = http.get(GROUP).json()
+    assert manager["updatePolicy"] == {
+        "type": "OPPORTUNISTIC",
+        "minimalAction": "REPLACE",
+        "replacementMethod": "SUBSTITUTE",
+    }
+    assert manager["versions"] == [{"name": "new", "instanceTemplate": template}]
+
+
 @pytest.mark.parametrize(
     ("body", "status", "field"),
     [
