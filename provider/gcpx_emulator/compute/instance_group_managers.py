@@ -31,7 +31,7 @@ from gcpx_emulator.compute.placement import check_policies, check_reservation
 from gcpx_emulator.compute.work import Work
 from gcpx_emulator.core.clock import pacific_timestamp
 from gcpx_emulator.core.errors import ApiError, already_exists, check_given, invalid, required, stale
-from gcpx_emulator.core.json_data import Json
+from gcpx_emulator.core.json_data import Json, merge
 from gcpx_emulator.core.listing import in_order, page_of
 from gcpx_emulator.core.operations import Effect, apply, change, delete, put
 from gcpx_emulator.core.projects import project_number
@@ -324,14 +324,15 @@ def _resized(call: Call, path: str, manager: Json, fields: Json) -> Json:
 def patch_manager(call: Call) -> Json:
     """Change a manager; omitted fields stay. Another template is for instances that are created from now on."""
     path, manager = _found(call)
-    body = {name: value for name, value in given(call).items() if manager.get(name) != value}
+    merged = merge(manager, given(call))
+    body = {name: merged.get(name) for name in given(call) if merged.get(name) != manager.get(name)}
     _check_emulated(call, body)
     if "fingerprint" in body:
         raise stale("instance group manager")
     for name in body.keys() - _PATCHED:
         raise ApiError(501, f"{call.method.id} of {name} is not emulated")
-    template, field = _given_template(body)
-    if template:
+    if body.keys() & {"instanceTemplate", "versions"}:
+        template, field = _given_template({"instanceTemplate": manager["instanceTemplate"], **body})
         check_in_zone(call, linked_template_properties(call, field, template)["machineType"])
         body |= _of_template(call, template, body.get("versions"))
     return _resized(call, path, manager, body)
@@ -395,7 +396,8 @@ def abandon_instances(call: Call) -> Json:
     path, manager = _found(call)
     names = _named(call, manager)
     left = [name for name in manager[NAMES] if name not in names]
-    fields = {_TARGET: manager[_TARGET] - len(names), NAMES: left}
+    errors = {name: error for name, error in manager[_ERRORS].items() if name in left}
+    fields = {_TARGET: manager[_TARGET] - len(names), NAMES: left, _ERRORS: errors}
     work = Work(kind=call.method.id, target=path, target_id=manager["id"], effects=[change(path, fields)])
     return call.start(work)
 

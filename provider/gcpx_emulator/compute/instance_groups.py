@@ -128,6 +128,8 @@ def add_instances(call: Call) -> Json:
         if member in members:
             raise ApiError(400, f"Resource '{member}' is already a member of '{path}'.", "memberAlreadyExists")
         interface = instance["networkInterfaces"][0]
+        if "network" not in interface:
+            raise invalid(field, link, "The instance must be in a network, not at a network attachment.")
         if network and not is_in(interface, path_of(network, "")):
             raise invalid(field, link, f"The instance must be in the network of the group, {path_of(network, '')}.")
         network = interface["network"]

@@ -174,6 +174,20 @@ def test_a_patch_changes_the_size_and_the_template(http, templates):
     assert http.get(GROUP).json()["instanceTemplate"].endswith("/next")
 
 
+def test_a_patch_keeps_what_it_omits_at_any_depth(http, templates):
+    _make(http, updatePolicy={"type": "OPPORTUNISTIC", "minimalAction": "REPLACE"})
+    template = http.get(GROUP).json()["instanceTemplate"]
+    body = {"updatePolicy": {"replacementMethod": "SUBSTITUTE"}, "versions": [{"name": "new"}]}
+    assert http.patch(GROUP, json=body).status_code == 200
+    manager = http.get(GROUP).json()
+    assert manager["updatePolicy"] == {
+        "type": "OPPORTUNISTIC",
+        "minimalAction": "REPLACE",
+        "replacementMethod": "SUBSTITUTE",
+    }
+    assert manager["versions"] == [{"name": "new", "instanceTemplate": template}]
+
+
 @pytest.mark.parametrize(
     ("body", "status", "field"),
     [
@@ -241,6 +255,15 @@ def test_instances_without_room_are_missing_until_there_is_room(http, templates)
     http.post(f"{GROUP}/resize?size=2")
     assert [one["currentAction"] for one in _managed(http)] == ["NONE", "NONE"]
     assert "items" not in http.get(f"{GROUP}/listErrors").json()
+
+
+def test_a_missing_instance_is_abandoned_with_its_error(http, templates):
+    http.post("/_emulator/limits", json={"zones": {ZONE: 1}})
+    _make(http)
+    (error,) = http.get(f"{GROUP}/listErrors").json()["items"]
+    _post(http, "abandonInstances", instances=[error["instanceActionDetails"]["instance"]])
+    assert "items" not in http.get(f"{GROUP}/listErrors").json()
+    assert [one["name"] for one in _managed(http)] == _names(http)
 
 
 def test_a_list_has_pages_if_the_group_asks_for_them(http, templates):
@@ -351,6 +374,16 @@ def test_a_group_has_instances_of_one_zone_and_one_network(http):
         for link in (*links[1:], {"instance": "none"})
     ]
     assert [(one.status_code, "instances[0].instance" in one.text) for one in wrong] == [(400, True)] * 3
+
+
+def test_an_instance_at_a_network_attachment_is_in_no_group(http):
+    attachment = f"projects/{PROJECT}/regions/us-east1/networkAttachments/other"
+    machine = {"name": "a", **properties(machineType=f"zones/{ZONE}/machineTypes/e2-small")}
+    attached = {**machine, "networkInterfaces": [{"networkAttachment": attachment}]}
+    assert http.post(INSTANCES, json=attached).status_code == 200
+    http.post(GROUPS, json={"name": "mine"})
+    answer = http.post(f"{GROUPS}/mine/addInstances", json={"instances": [{"instance": f"{URL}/instances/a"}]})
+    assert (answer.status_code, "network attachment" in answer.text) == (400, True)
 
 
 def test_named_ports_are_replaced(http):
