@@ -240,9 +240,11 @@ def linked_template_properties(call: Call, field: str, link: str) -> Json:
 
 
 def _managers_of(call: Call, path: str) -> list[str]:
-    """Return the paths of the managers of instance groups that use the template at a path."""
-    rows = call.store.scan([f"{call.project}/{zone}/instanceGroupManagers" for zone in ZONAL])
-    return [manager for manager, item in rows if path_of(item["instanceTemplate"], "") == path]
+    """Return the paths of the managers of instance groups that use the template at a path, or soon will."""
+    collections = [f"{call.project}/{zone}/instanceGroupManagers" for zone in ZONAL]
+    soon = [row for collection in collections for row in call.cloud.operations.planned(collection).items()]
+    rows = {**dict(call.store.scan(collections)), **dict(soon)}
+    return [manager for manager, item in rows.items() if path_of(item["instanceTemplate"], "") == path]
 
 
 _TEMPLATES: Final = Collection(

@@ -291,6 +291,13 @@ def test_a_manager_does_not_replace_a_group_that_an_operation_creates(cloud, htt
     assert http.post(MANAGERS, json=_manager()).status_code == 409
 
 
+def test_the_template_of_a_manager_that_an_operation_creates_is_in_use(cloud, http, templates):
+    cloud.emulator.operations.latency = 100.0
+    assert http.post(MANAGERS, json=_manager()).status_code == 200
+    answer = http.delete(f"{BASE}/global/instanceTemplates/web")
+    assert (answer.status_code, "instanceGroupManagers/workers" in answer.text) == (400, True)
+
+
 def test_a_change_that_fails_changes_nothing(http, templates):
     names = _make(http)
     error = {"errors": [{"code": "INTERNAL_ERROR", "message": "Injected."}]}
