@@ -185,7 +185,7 @@ def clean_query(method: Method, path: Mapping[str, str], query: Mapping[str, str
         if spec is None:
             raise _refusal(f'Unknown name "{name}": Cannot bind query parameter.')
         # Google's client for Python sends `True`.
-        cleaned[name] = value.lower() if spec["type"] == "boolean" else value
+        cleaned[name] = value.lower() if spec["type"] == "boolean" else _named_value(spec, value)
         if name in {"alt", "$alt"}:
             _check_alt(method, name, spec, value)
         else:
@@ -313,7 +313,7 @@ class _Cleaner:
 
 
 def _clean_scalar(spec: Json, value: Any, path: str) -> Any:
-    kind, form = spec.get("type"), spec.get("format", "")
+    kind, form, value = spec.get("type"), spec.get("format", ""), _named_value(spec, value)
     if form in _INTEGER_BITS:
         return _clean_integer(spec, value, path)
     if kind == "boolean":
@@ -327,6 +327,16 @@ def _clean_scalar(spec: Json, value: Any, path: str) -> Any:
     if form == "byte":
         _check_base64(value, path)
     return value
+
+
+def _named_value(spec: Json, value: Any) -> Any:
+    """Return the name of an enum's value that is given as a number, as Google's clients for REST do, or else the value.
+
+    Only enums that begin with an unspecified value are numbered; the names of others are in no order.
+    """
+    names = spec.get("enum", [""])
+    is_numbered = names[0].endswith("_UNSPECIFIED") and _WHOLE.fullmatch(str(value))
+    return names[int(value)] if is_numbered and 0 <= int(value) < len(names) else value
 
 
 def _clean_boolean(value: Any, path: str) -> bool:

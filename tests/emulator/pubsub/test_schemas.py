@@ -40,6 +40,16 @@ def _commit(http, schema):
     return answer.json()
 
 
+@pytest.mark.parametrize("number", [2, "2"])
+def test_values_of_enums_may_be_numbers(http, number):
+    _made(http, AVRO | {"type": number})
+
+    assert http.get(STATE, params={"view": 1}).json().keys() == http.get(STATE, params={"view": "BASIC"}).json().keys()
+    assert http.get(STATE).json()["type"] == "AVRO"
+    refused = http.post(SCHEMAS, params={"schemaId": "other"}, json=AVRO | {"type": 3})
+    assert (refused.status_code, "'type'" in refused.text) == (400, True)
+
+
 def _topic(http, encoding="JSON", **settings):
     body = {"schemaSettings": {"schema": NAME, "encoding": encoding, **settings}}
     answer = http.put(f"/v1/{TOPIC}", json=body)

@@ -250,6 +250,10 @@ with step("destroy several nodes"):
 with step("destroy a node and its disk"):
     assert driver.destroy_node(driver.ex_get_node("other"), destroy_boot_disk=True)
     assert is_missing(driver.ex_get_volume, "other")
+with step("destroy a managed instance group"):
+    assert driver.ex_destroy_instancegroupmanager(driver.ex_get_instancegroupmanager("group", ZONE))
+with step("destroy an instance group"):
+    assert driver.ex_destroy_instancegroup(driver.ex_get_instancegroup("servers", ZONE))
 with step("destroy an instance template"):
     assert driver.ex_destroy_instancetemplate(driver.ex_get_instancetemplate("web"))
 with step("release addresses"):

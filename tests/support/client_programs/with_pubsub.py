@@ -46,7 +46,7 @@ with step("create a schema"):
 
     definition = '{"type": "record", "name": "R", "fields": [{"name": "a", "type": "string"}]}'
     SchemaServiceClient(transport="rest").create_schema(
-        parent=f"projects/{PROJECT}", schema={"type_": "AVRO", "definition": definition}, schema_id="r"
+        parent=f"projects/{PROJECT}", schema={"type_": "AVRO", "definition": definition}, schema_id="record"
     )
 with step("delete a topic"):
     publisher.delete_topic(topic=TOPIC)

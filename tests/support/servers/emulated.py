@@ -146,8 +146,9 @@ class Emulated:
 
     def make_bucket(self) -> None:
         """Create the bucket that notifications in tests use."""
-        own = {"name": BUCKET, "id": BUCKET, "projectNumber": project_number(PROJECT), "_project": PROJECT}
-        bucket = {**NEW_BUCKET, "kind": "storage#bucket", **own}
+        link = f"https://www.googleapis.com/storage/v1/b/{BUCKET}"
+        own = {"name": BUCKET, "id": BUCKET, "selfLink": link, "projectNumber": project_number(PROJECT)}
+        bucket = {**NEW_BUCKET, "kind": "storage#bucket", **own, "_project": PROJECT}
         self.emulator.store.put(f"b/{BUCKET}", bucket)
 
     def detach(self, vm: str, disk: str) -> None:

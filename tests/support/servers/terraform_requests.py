@@ -818,6 +818,14 @@ LIVES: Final = [
     Life(
         resource="google_pubsub_topic",
         source="pubsub/resource_pubsub_topic.go",
+        before=(
+            _other(
+                "POST",
+                f"{PUBSUB}/schemas",
+                {"type": "AVRO", "definition": '{"type": "record", "name": "made", "fields": []}'},
+                schemaId="tf-schema",
+            ),
+        ),
         create=(
             _other(
                 "PUT",
@@ -827,7 +835,7 @@ LIVES: Final = [
                     "labels": LABELS,
                     "messageRetentionDuration": "86400s",
                     "messageStoragePolicy": {"allowedPersistenceRegions": ["us-east1"], "enforceInTransit": True},
-                    "schemaSettings": {"encoding": "JSON", "schema": f"projects/{PROJECT}/schemas/s"},
+                    "schemaSettings": {"encoding": "JSON", "schema": f"projects/{PROJECT}/schemas/tf-schema"},
                     "tags": {"123/env": "test"},
                 },
             ),
