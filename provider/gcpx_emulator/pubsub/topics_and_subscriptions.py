@@ -231,8 +231,14 @@ def read_topic(call: Call) -> Json:
 def create_topic(call: Call) -> Json:
     """Create a topic."""
     check_durations(call.body)
+    _refuse_transforms(call.body)
     check_schema_settings(call.store, call.body)
     return create(call.store, topic_name(call), call.body)
+
+
+def _refuse_transforms(topic: Json) -> None:
+    if topic.get("messageTransforms"):
+        raise ApiError(501, "topics with messageTransforms are not emulated")
 
 
 @handles("pubsub.projects.topics.list", "pubsub.projects.subscriptions.list")
@@ -248,6 +254,7 @@ def patch_topic(call: Call) -> Json:
     """Change the fields in the update mask."""
     change = call.body.get("topic") or {}
     check_durations(change)
+    _refuse_transforms(change)
     topic = read_topic(call)
     settings, patched = topic.get("schemaSettings"), patch(call, "Topic", topic, change)
     if patched.get("schemaSettings") != settings:

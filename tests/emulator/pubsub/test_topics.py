@@ -45,6 +45,14 @@ def test_invalid_topics_messages_and_subscriptions_are_refused(publisher, subscr
         publisher.create_topic(name=f"projects/{PROJECT}/topics/1x")
     with pytest.raises(exceptions.NotFound):
         publisher.publish(topic=f"projects/{PROJECT}/topics/none", messages=[types.PubsubMessage(data=b"x")])
+    transforms = [
+        {"javascript_udf": {"function_name": "f", "code": "function f(message, metadata) { return message; }"}}
+    ]
+    with pytest.raises(exceptions.MethodNotImplemented, match="messageTransforms"):
+        publisher.create_topic(request={"name": f"{TOPIC}-2", "message_transforms": transforms})
+    change = {"name": TOPIC, "message_transforms": transforms}
+    with pytest.raises(exceptions.MethodNotImplemented, match="messageTransforms"):
+        publisher.update_topic(request={"topic": change, "update_mask": {"paths": ["message_transforms"]}})
     with pytest.raises(exceptions.BadRequest, match="non-empty"):
         publisher.publish(topic=TOPIC, messages=[types.PubsubMessage()])
     with pytest.raises(exceptions.NotFound):

@@ -573,6 +573,7 @@ KINDS: Final = [
         send=_put("topics"),
         values={"schemaSettings": {"schema": SCHEMA, "encoding": "JSON"}},
         not_shown={"satisfiesPzs": BY_GOOGLE, "tags": INPUT_ONLY},
+        not_emulated=frozenset({"messageTransforms"}),
     ),
     Kind(
         name="subscription",
