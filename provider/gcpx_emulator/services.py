@@ -2,6 +2,7 @@
 # ruff: noqa: F401 - see above
 
 import gcpx_emulator.compute.service
+import gcpx_emulator.iam.service
 import gcpx_emulator.oauth2.service
 import gcpx_emulator.oslogin.service
 import gcpx_emulator.pubsub.service

@@ -1,14 +1,38 @@
 from __future__ import annotations
 
+import json
 import os
+from importlib import resources
 from pathlib import Path
 
+import httplib2
 import pytest
+from engines.clock import HANGS
+from googleapiclient import discovery
 from records import client_record
 from servers import (
     lean_compute,  # noqa: F401 - before tests import compute_v1
     plain_http,
 )
+
+DOCUMENTS = resources.files("googleapiclient") / "discovery_cache" / "documents"
+PATHS = {"compute.v1": "/compute/v1/", "storage.v1": "/storage/v1/"}
+"""The paths of APIs that are not served at the root."""
+
+
+@pytest.fixture
+def client(cloud):
+    """Make the client of an API, such as `compute.v1`."""
+
+    http = httplib2.Http(timeout=HANGS)
+
+    def make(api):
+        described = json.loads((DOCUMENTS / f"{api}.json").read_text())
+        endpoint = {"api_endpoint": f"http://{cloud.host}{PATHS.get(api, '/')}"}
+        return discovery.build_from_document(described, http=http, client_options=endpoint)
+
+    yield make
+    http.close()
 
 
 @pytest.fixture

@@ -2,32 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from importlib import resources
-
-import httplib2
 import pytest
-from engines.clock import HANGS
-from googleapiclient import discovery, errors
+from googleapiclient import errors
 from values.programs import BLOB, BUCKET, PROJECT, USER, ZONE, properties
-
-DOCUMENTS = resources.files("googleapiclient") / "discovery_cache" / "documents"
-PATHS = {"compute.v1": "/compute/v1/", "storage.v1": "/storage/v1/", "pubsub.v1": "/", "oslogin.v1": "/"}
-
-
-@pytest.fixture
-def client(cloud):
-    """Make the client of an API, such as `compute.v1`."""
-
-    http = httplib2.Http(timeout=HANGS)
-
-    def make(api):
-        described = json.loads((DOCUMENTS / f"{api}.json").read_text())
-        endpoint = {"api_endpoint": f"http://{cloud.host}{PATHS[api]}"}
-        return discovery.build_from_document(described, http=http, client_options=endpoint)
-
-    yield make
-    http.close()
 
 
 def _missing(request):

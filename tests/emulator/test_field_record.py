@@ -57,6 +57,8 @@ DROPPED = {
         f"compute.advice.capacity {field}": ANSWERED
         for field in ("distributionPolicy", "instanceFlexibilityPolicy", "instanceProperties", "size")
     },
+    "cloudresourcemanager.projects.getIamPolicy options": "it says which policies the client can read",
+    "cloudresourcemanager.projects.testIamPermissions permissions": ANSWERED,
     "compute.images.patch sourceType": "it has a single value",
     "compute.instances.addAccessConfig type": "it has a single value for this kind of address",
     "compute.instances.attachDisk diskSizeGb": "it must be the size of the disk",

@@ -51,6 +51,8 @@ _KINDS: Final = {
     "Schemas": ("pubsub.projects.schemas",),
     "Subscriptions and their snapshots": ("pubsub.projects.subscriptions", "pubsub.projects.snapshots"),
     "Users and their SSH keys": ("oslogin.users", "oslogin.users.sshPublicKeys"),
+    "Projects and their IAM policies": ("cloudresourcemanager.projects",),
+    "Service accounts": ("iam.projects.serviceAccounts",),
     "ID tokens": ("iamcredentials.projects.serviceAccounts",),
 }
 """The kinds of resources, with their collections of methods."""
@@ -59,6 +61,8 @@ _APIS: Final = {
     "storage": "Cloud Storage",
     "pubsub": "Pub/Sub",
     "oslogin": "OS Login v1, v1beta and v1alpha",
+    "cloudresourcemanager": "Cloud Resource Manager",
+    "iam": "IAM",
     "iamcredentials": "IAM Service Account Credentials",
 }
 _WORDS: Final = {

@@ -11,9 +11,9 @@ from gcpx_emulator.compute.fingerprints import metadata_with_fingerprint, tags_w
 from gcpx_emulator.compute.machine_types import check_anywhere
 from gcpx_emulator.compute.networks import find_subnetwork, network_path, subnetwork_path
 from gcpx_emulator.compute.predefined_resources import DISK_TYPES
-from gcpx_emulator.compute.projects import default_service_account
 from gcpx_emulator.core.errors import invalid, required
 from gcpx_emulator.core.json_data import Json
+from gcpx_emulator.core.projects import default_service_account
 from gcpx_emulator.core.store import Store
 
 _NOT_KEPT: Final = ("resourceManagerTags",)

@@ -8,7 +8,7 @@ from gcpx_emulator.compute.lists import show
 from gcpx_emulator.compute.predefined_resources import CREATED, QUOTAS
 from gcpx_emulator.core.errors import invalid, stale
 from gcpx_emulator.core.json_data import Json
-from gcpx_emulator.core.projects import project_number
+from gcpx_emulator.core.projects import default_service_account, project_number
 
 
 @handles("compute.projects.get")
@@ -35,11 +35,6 @@ def set_usage_export(call: Call) -> Json:
     if bucket and call.store.get(f"b/{name}") is None:
         raise invalid("bucketName", bucket, "The bucket does not exist.")
     return _update(call, _project(call) | {"usageExportLocation": call.body if bucket else None})
-
-
-def default_service_account(project: str) -> str:
-    """Return the address of the service account that the instances of a project have by default."""
-    return f"{project_number(project)}-compute@developer.gserviceaccount.com"
 
 
 def _project(call: Call) -> Json:

@@ -217,7 +217,7 @@ def route(http_method: str, path: str) -> tuple[Method, dict[str, str]]:
             methods is `http_method`.
     """
     clean = path.strip("/")
-    methods, parameters = _documented(clean)
+    methods, parameters = _documented(http_method, clean)
     if not methods and http_method == "GET":
         node, parameters = _find(_PAGES, clean.split("/"), {})
         methods = node.methods if node else {}
@@ -247,7 +247,9 @@ def is_xml(http_method: str, path: str) -> bool:
     return is_change and bool(head) and head not in heads and not _BATCH.fullmatch(path.strip("/"))
 
 
-def _documented(path: str) -> tuple[Methods, dict[str, str]]:
+def _documented(http_method: str, path: str) -> tuple[Methods, dict[str, str]]:
+    """Find the methods of a path; if several APIs have it, those of the first that has this HTTP method."""
+    found: tuple[Methods, dict[str, str]] = {}, {}
     for api in APIS.values():
         for prefix in api.prefixes:
             if path.startswith(f"{prefix}/"):
@@ -255,8 +257,11 @@ def _documented(path: str) -> tuple[Methods, dict[str, str]]:
                 if node is not None:
                     # Clients send the content of a resumable upload by PUT.
                     session = {"PUT": node.methods["POST"]} if "upload" in prefix and "POST" in node.methods else {}
-                    return node.methods | session, parameters
-    return {}, {}
+                    methods = node.methods | session
+                    if http_method in methods:
+                        return methods, parameters
+                    found = found if found[0] else (methods, parameters)
+    return found
 
 
 def _find(node: Node, segments: list[str], parameters: dict[str, str]) -> tuple[Node | None, dict[str, str]]:

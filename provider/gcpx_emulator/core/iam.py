@@ -2,17 +2,42 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Collection
-from typing import Final
+from typing import Any, Final
 
 from gcpx_emulator.core.errors import ApiError
 from gcpx_emulator.core.json_data import Json
+from gcpx_emulator.core.store import Store
 
 _VERSIONS: Final = frozenset({0, 1, 3})
 _WITH_CONDITIONS: Final = 3
 _MEMBER: Final = re.compile(r"allUsers|allAuthenticatedUsers|[a-zA-Z]+:\S+")
 _ROLE: Final = re.compile(r"roles/\S+|(?:projects|organizations)/[^/\s]+/roles/\S+")
+UNSET_POLICY: Final[Json] = {"etag": "ACAB"}
+"""The policy of a resource before one is set: it has an etag, but no version."""
+
+
+class _ConcurrentChangeError(ApiError):
+    """The policy was changed since it was read."""
+
+    def body(self, *form: Any) -> Json:
+        """Return the body of the response, with the status of such errors."""
+        body = super().body(*form)
+        body["error"]["status"] = "ABORTED"
+        return body
+
+
+def replace_policy(store: Store, path: str, given: Json, unset: Json = UNSET_POLICY) -> Json:
+    """Replace the policy at a path, if the etag in the request is the current one; `unset` is the policy before."""
+    current, policy = store.get(path) or unset, new_policy(given)
+    if given.get("etag") not in (None, "", current["etag"]):
+        why = "There were concurrent policy changes. Please retry the whole read-modify-write with exponential backoff."
+        raise _ConcurrentChangeError(409, why, "aborted")
+    policy["etag"] = base64.b64encode(b"\x07" + store.next("policies").to_bytes(7)).decode()
+    store.put(path, policy)
+    return policy
 
 
 def new_policy(given: Json) -> Json:
@@ -48,7 +73,7 @@ def _has_conditions(bindings: list[Json]) -> bool:
     return any("condition" in binding for binding in bindings)
 
 
-def shown_policy(policy: Json, requested_version: str | None) -> Json:
+def shown_policy(policy: Json, requested_version: str | int | None) -> Json:
     """Show a policy; refuse a requested version that does not support the policy's conditions.
 
     Source: the parameters `optionsRequestedPolicyVersion` and `options.requestedPolicyVersion` of the APIs.

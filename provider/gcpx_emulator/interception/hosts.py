@@ -11,7 +11,7 @@ _ACCOUNTS: Final = r"accounts\.google\.com"
 _REGION: Final = r"[a-z]+-[a-z]+[0-9]+"
 _STORAGE: Final = rf"storage(?:\.mtls|\.(?:{_REGION}|eu|us)\.rep)?"
 _OTHERS: Final = (
-    r"(?:compute|iamcredentials|oauth2|oslogin|pubsub|www)(?:\.mtls)?",
+    r"(?:cloudresourcemanager|compute|iam|iamcredentials|oauth2|oslogin|pubsub|www)(?:\.mtls)?",
     rf"(?:compute|pubsub)\.{_REGION}\.rep",
     rf"{_REGION}-pubsub",
 )

@@ -119,6 +119,11 @@ CALLS = [
     *((name, "projects/debian-cloud/global/images/family/debian-12", *ATTACH, {"initializeParams": {"sourceImage": "projects/debian-cloud/global/images/family/debian-12"}})
       for name in ("compute.disks.create", "compute.images.useReadOnly")),
     ("storage.buckets.update", f"b/{BUCKET}", "DELETE", f"/storage/v1/b/{BUCKET}/notificationConfigs/1", None),
+    ("resourcemanager.projects.get", f"projects/{PROJECT}", "GET", f"/v1/projects/{PROJECT}", None),
+    *((f"resourcemanager.projects.{verb}", f"projects/{PROJECT}", "POST", f"/v1/projects/{PROJECT}:{verb}", {}) for verb in ("getIamPolicy", "setIamPolicy")),
+    ("iam.serviceAccounts.list", f"projects/{PROJECT}", "GET", f"/v1/projects/{PROJECT}/serviceAccounts", None),
+    ("iam.serviceAccounts.create", f"projects/{PROJECT}", "POST", f"/v1/projects/{PROJECT}/serviceAccounts", {"accountId": "builder"}),
+    *((f"iam.serviceAccounts.{verb.lower()}", f"projects/{PROJECT}", verb, f"/v1/projects/{PROJECT}/serviceAccounts/{PUSHER}", None) for verb in ("GET", "DELETE")),
     ("iam.serviceAccounts.getOpenIdToken", PUSHER, "POST", f"/v1/projects/-/serviceAccounts/{PUSHER}:generateIdToken", {"audience": "me"}),
 ]  # fmt: skip
 

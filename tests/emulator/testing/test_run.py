@@ -305,7 +305,18 @@ def test_hosts_of_google(host, expected):
 
 
 @pytest.mark.parametrize(
-    "api", ["compute.v1", "compute.beta", "iamcredentials.v1", "oauth2.v2", "oslogin.v1", "pubsub.v1", "storage.v1"]
+    "api",
+    [
+        "cloudresourcemanager.v1",
+        "compute.v1",
+        "compute.beta",
+        "iam.v1",
+        "iamcredentials.v1",
+        "oauth2.v2",
+        "oslogin.v1",
+        "pubsub.v1",
+        "storage.v1",
+    ],
 )
 def test_every_address_of_an_api_that_is_emulated_is_served(api):
     content = json.loads(source_of(api))

@@ -1,5 +1,5 @@
 """Two nodes of a cluster, from its network and key pair to their removal, with Ray's node provider."""
-# ruff: noqa: SLF001 - the whole preparation needs APIs that are not emulated, so its parts are called
+# ruff: noqa: SLF001 - the parts of the preparation are called one by one
 
 import os
 import tempfile
@@ -28,10 +28,15 @@ cluster = {
 }
 
 with step("connect"):
-    projects, _, compute, _ = preparation.construct_clients_from_provider_config(PROVIDER)
+    projects, accounts, compute, _ = preparation.construct_clients_from_provider_config(PROVIDER)
     provider = GCPNodeProvider({**PROVIDER, "cache_stopped_nodes": True}, "ray")
 with step("read the project"):
     preparation._configure_project(cluster, projects)
+with step("create a service account with roles"):
+    head = preparation._configure_iam_role({**cluster, "head_node": {}}, projects, accounts)["head_node"]
+    assert head["serviceAccounts"][0]["email"] == f"ray-autoscaler-sa-v1@{PROJECT}.iam.gserviceaccount.com"
+with step("find the service account and its roles again"):
+    assert preparation._configure_iam_role({**cluster, "head_node": {}}, projects, accounts)["head_node"] == head
 with step("give the project's instances a key pair"):
     cluster = preparation._configure_key_pair(cluster, compute)
     metadata = compute.projects().get(project=PROJECT).execute()["commonInstanceMetadata"]

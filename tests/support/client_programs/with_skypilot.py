@@ -1,5 +1,5 @@
 """A cluster of two instances, from its network to its removal, with the functions of SkyPilot's provisioner."""
-# ruff: noqa: SLF001 - the whole preparation needs APIs that are not emulated, so its parts are called, too
+# ruff: noqa: SLF001 - the parts of the preparation are called, too
 
 import os
 import tempfile
@@ -53,8 +53,6 @@ def has_network(wanted):
 
 
 cluster = config(2)
-with step("bootstrap with a project and a service account"):
-    gcp.bootstrap_instances(REGION, CLUSTER, config(2))
 with step("look for a usable network"):
     assert not network._check_firewall_rules(CLUSTER, "default", PROJECT, compute)
 with step("create a network with firewall rules"):
@@ -72,6 +70,10 @@ with step("create a placement policy"):
     assert cluster.node_config["resourcePolicies"] == ["train-placement-policy"]
 with step("find the placement policy again"):
     assert network._get_placement_policy(PROJECT, REGION, compute, "train-placement-policy")
+with step("prepare all of this at once, with a service account"):
+    prepared = gcp.bootstrap_instances(REGION, CLUSTER, config(2)).node_config
+    assert prepared["networkInterfaces"] == cluster.node_config["networkInterfaces"]
+    assert prepared["serviceAccounts"][0]["email"] == f"skypilot-v1@{PROJECT}.iam.gserviceaccount.com"
 with step("run two instances"):
     record = gcp.run_instances(REGION, CLUSTER, CLUSTER, cluster)
     assert len(record.created_instance_ids) == 2

@@ -623,6 +623,19 @@ CHANGES: Final = [
         url="/v1/projects/-/serviceAccounts/signer@example.iam.gserviceaccount.com:generateIdToken",
         base=lambda _, __: {"audience": "me"},
     ),
+    Change(
+        method="cloudresourcemanager.projects.getIamPolicy",
+        api="cloudresourcemanager.v1",
+        make=_nothing,
+        url=f"/v1/projects/{PROJECT}:getIamPolicy",
+    ),
+    Change(
+        method="cloudresourcemanager.projects.testIamPermissions",
+        api="cloudresourcemanager.v1",
+        make=_nothing,
+        url=f"/v1/projects/{PROJECT}:testIamPermissions",
+        values={"permissions": ["resourcemanager.projects.get"]},
+    ),
     Change(method="compute.reservations.insert", **_named(f"zones/{ZONE}/reservations", specificReservation=_RESERVED)),
 ]
 """The methods that are observed, besides insertions."""
