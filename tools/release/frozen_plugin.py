@@ -40,10 +40,10 @@ main()
 _MESSAGES: Final = ("engine_pb2", "engine_pb2_grpc", "plugin_pb2", "provider_pb2", "provider_pb2_grpc")
 """The modules of Pulumi's protocol, which `gcpx.protocol.proto` loads by name."""
 _LEFT_OUT: Final = (
-    *("opentelemetry", "wrapt", "yaml", "dill", "debugpy", "semver", "pip", "setuptools", "pkg_resources", "grpc_tools"),
+    *("opentelemetry", "wrapt", "yaml", "dill", "debugpy", "semver", "pip", "setuptools", "pkg_resources"),
     *("pulumi.automation", "pulumi.dynamic", "pulumi.policy", "pulumi.provider", "pulumi.output", "pulumi.resource"),
     *("httpx._main", "click", "rich", "pygments", "anyio.pytest_plugin", "pytest", "_pytest"),
-    *("curses", "doctest", "pdb", "pydoc", "readline", "sqlite3", "tkinter", "unittest"),
+    *("curses", "doctest", "grpc_tools", "pdb", "pydoc", "readline", "sqlite3", "tkinter", "unittest"),
 )
 """Modules that the standard library or other packages import, but the plugin never loads."""
 
